@@ -132,10 +132,19 @@ function lock() {
   router.lock(locked());
 }
 
+const ONE_PROJECT = 'claude-mem-one-project';
+/** The only project is not named on every row, from the first paint on. */
+function isOnlyProject(is) {
+  document.documentElement.toggleAttribute('data-one-project', is);
+  localStorage.setItem(ONE_PROJECT, is ? 'yes' : '');
+}
+isOnlyProject(localStorage.getItem(ONE_PROJECT) === 'yes');
+
 async function projects() {
   const { items } = await get('/api/projects');
   const is = JSON.stringify(items.map((one) => [one.id, one.name]));
   world.projects = items;
+  isOnlyProject(items.length === 1);
   // The chosen project no longer exists, and its view showed an error.
   if (world.project && !items.some((one) => String(one.id) === world.project)) router.chooseProject('');
   if (chooser.dataset.is === is) return;

@@ -123,7 +123,7 @@ export class MemCard extends HTMLElement {
       row.replacedBy != null && tag(h('a', { href: hrefOf(`#${row.replacedBy}`) }, `Replaced by #${row.replacedBy}`)),
       row.level === 'user' && tag('All projects'),
       row.level === 'proposed' && tag(TEXTS.suggested),
-      row.project && !this.#inSession && !this.#inTurn && h('bdi', {}, row.project.name),
+      row.project && !this.#inSession && !this.#inTurn && h('bdi', { class: 'project-name' }, row.project.name),
       files.length > 0 && h('span', { class: 'mono' }, h('bdi', {}, baseName(files[0])), files.length > 1 && ` +${files.length - 1}`),
       concepts.length > 0 && h('bdi', {}, concepts.slice(0, CONCEPTS).join(', ')),
       reason && h('span', { class: 'reason' }, reason),

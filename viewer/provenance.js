@@ -47,18 +47,19 @@ function replacementsOf({ replaces, replacedBy }) {
   ];
 }
 
+const timesOf = (done, times) => (times ? `${done} ${plural(times, 'time')}` : `never ${done.toLowerCase()}`);
+
 function usageOf(usage, { items, hasMore }) {
   const line = (entry) => h(
     'li',
     {},
-    h('strong', {}, SIGNALS[entry.signal] ?? entry.signal), ` ${(PLACES[entry.place] ?? entry.place).toLowerCase()}, ${dateTime(entry.at)} `,
-    entry.session && h('a', { href: `#/sessions/${encodeURIComponent(`client:${entry.session}`)}` }, 'session'),
-    entry.reason && h('span', { class: 'soft' }, ` ${entry.reason}`),
+    h('strong', {}, SIGNALS[entry.signal] ?? entry.signal), ` ${(PLACES[entry.place] ?? entry.place).toLowerCase()}`,
+    h('span', { class: 'meta' }, h('time', { datetime: new Date(entry.at).toISOString() }, dateTime(entry.at)), entry.reason && h('span', {}, entry.reason), entry.session && h('a', { href: `#/sessions/${encodeURIComponent(`client:${entry.session}`)}` }, 'Open session')),
   );
   const total = usage.shown + usage.fetched + usage.cited;
   return section(
     'Use',
-    h('p', {}, total ? `Shown ${plural(usage.shown, 'time')}, fetched ${plural(usage.fetched, 'time')}, cited ${plural(usage.cited, 'time')}.` : 'No session has received it yet.'),
+    h('p', {}, total ? `${timesOf('Shown', usage.shown)}, ${timesOf('fetched', usage.fetched)}, ${timesOf('cited', usage.cited)}.` : 'No session has received it yet.'),
     items.length > 0 && h('ul', { class: 'ledger' }, items.map(line)),
     hasMore && h('p', { class: 'soft' }, `The last ${ENTRIES} entries.`),
   );

@@ -18,6 +18,9 @@ const GROUPS = {
   missing: ['Files that are gone', 'Every file that these memories edited is missing from the project’s directory.'],
   unused: ['Not used for 90 days', 'No session has fetched or cited them in 90 days.'],
 };
+/** Rows of one group at first, and at most. */
+const GROUP_ROWS = 25;
+const GROUP_ROWS_MAX = 200;
 /** Groups that compare memories with each other or with the disk are loaded after the others. */
 const REQUESTS = ['suggested,replaced,unused', 'contradiction,duplicate,missing'];
 /** The relation of a memory to the one beside it. */
@@ -26,22 +29,27 @@ const RELATIONS = { replaced: 'Replaced by ', contradiction: 'May contradict ', 
 export async function review(world) {
   const box = h('div', {});
   let groups = [];
+  let limit = GROUP_ROWS;
   let isWhole = false;
   const show = () => {
     const had = box.contains(document.activeElement);
     const open = Object.keys(GROUPS).map((name) => groups.find((group) => group.name === name)).filter((group) => group?.items.length);
     const rest = !isWhole && h('p', { class: 'note', 'aria-busy': 'true' }, 'Comparing memories and files…');
     const none = isWhole && !open.length && state('Nothing to review', 'No contradictions, duplicates, unused memories or suggestions.');
-    fill(box, open.length > 0 && contents(open), open.map((group) => groupOf(group, load)), rest, none);
+    fill(box, open.length > 0 && contents(open), open.map((group) => groupOf(group, load, group.hasMore && limit < GROUP_ROWS_MAX && more)), rest, none);
     if (had && document.activeElement === document.body) (box.querySelector('.review-item button, a') ?? document.getElementById('main')).focus({ preventScroll: true });
   };
   const loadSome = async (names) => {
-    const found = (await get('/api/review', { project: world.project, groups: names })).groups;
+    const found = (await get('/api/review', { project: world.project, groups: names, limit })).groups;
     groups = [...groups.filter((group) => !found.some((other) => other.name === group.name)), ...found];
   };
   const load = async () => {
     await Promise.all(REQUESTS.map(loadSome));
     show();
+  };
+  const more = async () => {
+    limit = GROUP_ROWS_MAX;
+    await load().catch((error) => toast(trouble(error)));
   };
   await loadSome(REQUESTS[0]);
   show();
@@ -55,7 +63,7 @@ export async function review(world) {
 
 const contents = (groups) => h('p', { class: 'note' }, groups.map((group, at) => [at > 0 && ' · ', h('a', { href: `#review-${group.name}`}, `${GROUPS[group.name][0]} (${group.items.length}${group.hasMore ? '+' : ''})`)]));
 
-function groupOf({ name, items, hasMore }, load) {
+function groupOf({ name, items, hasMore }, load, more) {
   const [title, about] = GROUPS[name];
   const forget = async () => {
     try {
@@ -69,6 +77,7 @@ function groupOf({ name, items, hasMore }, load) {
     { class: 'review-group', id: `review-${name}`, 'aria-label': title },
     h('div', { class: 'bar-top' }, h('div', {}, h('h2', {}, `${title} `, h('span', { class: 'soft' }, `${items.length}${hasMore ? '+' : ''}`)), h('p', { class: 'soft' }, about)), (name === 'unused' || name === 'missing') && h('button', { type: 'button', class: 'small danger', onclick: forget }, `Forget all ${items.length}`)),
     h('ul', { class: 'rows sheet' }, items.map((item) => itemOf(name, item, load))),
+    more && h('button', { type: 'button', class: 'small', 'data-act': 'more', onclick: more }, 'More'),
   );
 }
 
@@ -135,7 +144,7 @@ function chooseReplacement(row, run, replace) {
     }
     if (asked === input.value) fill(list, found);
   });
-  const input = h('input', { type: 'search', 'aria-label': 'Find the memory that replaces it', placeholder: 'Words or an id', autofocus: true, oninput: look });
+  const input = h('input', { type: 'text', 'aria-label': 'Find the memory that replaces it', placeholder: 'Words or an id', autofocus: true, oninput: look });
   const box = dialog(`Replace ${row.handle} with`, h('div', { class: 'field' }, input), list, h('div', { class: 'actions' }, h('button', { type: 'button', onclick: () => box.close() }, 'Cancel')));
   look.now();
 }

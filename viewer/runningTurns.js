@@ -33,6 +33,6 @@ const line = (turn) => h(
   mark('prompt'),
   h('span', { class: 'running-prompt', dir: 'auto' }, turn.prompt ? marked(brief(turn.prompt, PROMPT_CHARS)) : 'A private prompt'),
   h('span', { class: 'tag working' }, turn.toolCalls ? `Working, ${plural(turn.toolCalls, 'tool call')}` : 'Working'),
-  turn.project && h('bdi', { class: 'soft' }, turn.project),
+  turn.project && h('bdi', { class: 'soft project-name' }, turn.project),
   h('span', { class: 'when' }, ago(turn.startedAt)),
 );

@@ -96,7 +96,7 @@ function timelineOf(whole, firstTurn) {
   return { list, goTo, catchUp: () => rowsOf(whole()).forEach((row) => list.add(row)) };
 }
 
-function figuresOf({ session, told, spend }) {
+function figuresOf({ session, told, spend, account }) {
   const files = session.filesEdited.join(', ') + (session.files > session.filesEdited.length ? ` +${session.files - session.filesEdited.length}` : '');
   const figures = [
     ['Project', session.project?.name],
@@ -108,7 +108,8 @@ function figuresOf({ session, told, spend }) {
     ['Memories', count(session.observations)],
     ['Received', told.tokens && `${plural(told.memories, 'memory', 'memories')}, ${plural(told.tokens, 'token')}`],
     ['Model calls', spend.tokens && `${count(spend.tokens)} tokens in ${plural(spend.calls, 'call')}`],
-    ['Files edited', files],
+    // The account lists them.
+    ['Files edited', !account && files],
   ].filter(([, text]) => text);
   return h('dl', { class: 'figures' }, figures.map(([name, text]) => h('div', {}, h('dt', {}, name), h('dd', {}, h('bdi', {}, text)))));
 }

@@ -3,7 +3,7 @@
 import { agentFilter } from './agents.js';
 import { get } from './api.js';
 import { fill, h, state, throttle, trouble } from './dom.js';
-import { ago, date, day, duration } from './dates.js';
+import { date, day, duration, time } from './dates.js';
 import { exportButton } from './exportRows.js';
 import { baseName, isAlike, marked, plural } from './format.js';
 import { toast } from './toasts.js';
@@ -88,7 +88,7 @@ function line(session) {
   const files = session.filesEdited.slice(0, 2).map(baseName).join(', ');
   const rest = session.files - Math.min(session.filesEdited.length, 2);
   const facts = [
-    session.project?.name, session.agent.title, session.branch, duration(session.lastActivityAt - session.createdAt),
+    session.agent.title, session.branch, duration(session.lastActivityAt - session.createdAt),
     plural(session.promptCounter, 'turn'), plural(session.observations, 'memory', 'memories'), files && (rest > 0 ? `${files} +${rest}` : files),
   ];
   return h(
@@ -99,8 +99,8 @@ function line(session) {
       { class: 'row', href: `#/sessions/${session.id}` },
       h('span', { class: 'row-title', dir: 'auto' }, titleOfSession(session)),
       session.outcome && !isAlike(session.outcome, purposeOf(session)) && h('span', { class: 'row-outcome', dir: 'auto' }, marked(session.outcome)),
-      h('span', { class: 'meta' }, isActive(session) && h('span', { class: 'tag' }, 'Active'), facts.filter(Boolean).map((text) => h('bdi', {}, text))),
-      h('time', { class: 'when', datetime: new Date(session.lastActivityAt).toISOString() }, ago(session.lastActivityAt)),
+      h('span', { class: 'meta' }, isActive(session) && h('span', { class: 'tag' }, 'Active'), session.project && h('bdi', { class: 'project-name' }, session.project.name), facts.filter(Boolean).map((text) => h('bdi', {}, text))),
+      h('time', { class: 'when', datetime: new Date(session.createdAt).toISOString() }, time(session.createdAt)),
     ),
   );
 }

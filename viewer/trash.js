@@ -33,7 +33,7 @@ export async function trash(world) {
     { class: 'row open-item' },
     h('span', { class: 'with-mark' }, mark(row.type ?? row.kind), h('span', { dir: 'auto' }, marked(brief(row.title, 160) || '(no title)'), ' ', h('span', { class: 'mono soft' }, row.handle))),
     h('span', { class: 'when' }, ago(row.forgottenAt)),
-    h('span', { class: 'meta' }, nameOf(row.type ?? row.kind), row.project && h('bdi', {}, row.project.name)),
+    h('span', { class: 'meta' }, nameOf(row.type ?? row.kind), row.project && h('bdi', { class: 'project-name' }, row.project.name)),
     h('span', { class: 'actions' }, h('button', { type: 'button', class: 'small', onclick: restore(row) }, 'Restore')),
   );
   await load();

@@ -118,7 +118,7 @@ export class MemTurn extends HTMLElement {
       'p',
       { class: 'turn-foot meta' },
       kinds.map((kind) => this.#fold(kind)),
-      first && h('bdi', {}, first.project.name),
+      first && h('bdi', { class: 'project-name' }, first.project.name),
       rows[0]?.agent && h('span', { class: 'agent' }, rows[0].agent.title),
       session && h('a', { href: `#/sessions/${session}?turn=${number}` }, `Open session, turn ${number}`),
     );

@@ -99,7 +99,7 @@ function content(found, load, address) {
         { name: 'Received', count: found.memories, class: 's1', href: address({ list: 'received' }) },
         { name: 'Fetched in full', count: found.fetched, class: 's2', href: address({ list: 'fetched' }) },
         { name: 'Cited', count: found.cited, class: 's3', href: address({ list: 'cited' }) },
-      ], 'Different memories. Used means that a session fetched the full text or cited the memory.'),
+      ], 'Each memory counts once. Used means that a session fetched its full text or cited it.'),
       ranks('Received by project', found.byProject.map((row) => ({ name: row.project, count: row.received, class: 's1', href: row.id ? address({ project: row.id }) : null }))),
     ),
     h('h2', {}, 'Most used'),

@@ -1,10 +1,10 @@
-// Accessibility scan of every view in both themes.
+// Accessibility scan of every view and state in both themes.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { after, before, test } from 'node:test';
-import { failing, Stage, until, visit } from './stage.js';
+import { test } from 'node:test';
+import { failing, staged, until, visit } from './stage.js';
 import { joined } from './team.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -12,65 +12,92 @@ const VIEWS = ['feed', 'feed?marked=wrong', 'search?q=gauge', 'search?q=zyxwvut&
 /** Views with a layout of their own on a phone. */
 const ON_PHONE = ['feed', 'search?q=gauge', 'sessions/1', 'dashboard', 'context', 'settings', 'project', 'review', 'usage', 'team'];
 const THERE = 'mem-card, mem-bars svg, .setting, .lines, .row, .lead, .map-file, .state-title, [data-view="missing"] .note';
-const stage = new Stage({ vectors: false });
-
-before(async () => {
-  stage.history(200);
-  stage.start();
+const stage = staged(async (stage) => {
   await stage.turn('Read the tide gauge');
   stage.settle();
-});
-after(() => stage.close());
+}, { seed: (stage) => stage.history(200) });
+
+const EVERYTHING = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] };
+/** Another colour scheme changes colours and nothing else. */
+const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 
 /** Findings that would keep somebody out. */
-async function findings(page) {
-  const { violations } = await page.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+async function findings(page, runOnly = EVERYTHING) {
+  const { violations } = await page.evaluate((only) => window.axe.run(document, { runOnly: only, resultTypes: ['violations'] }), runOnly);
   return violations.filter((one) => one.impact === 'serious' || one.impact === 'critical').map((one) => `${one.id}: ${one.nodes.map((node) => `${node.html.slice(0, 120)} ${node.failureSummary}`).slice(0, 3).join(' | ')}`);
 }
 
-for (const colorScheme of ['light', 'dark']) {
-  test(`every view is accessible, ${colorScheme}`, async () => {
-    // Given as the page's own script: the policy lets in no other.
-    const page = await stage.page({ colorScheme, reducedMotion: 'reduce' });
-    await page.locator('mem-card').first().waitFor();
-    await joined(page);
-    await page.evaluate(AXE);
-    for (const view of VIEWS) {
-      await visit(page, view);
-      await page.locator(THERE).locator('visible=true').first().waitFor();
-      const first = page.locator('mem-card').first();
-      if (await first.count()) {
-        const closed = first.locator('.card-toggle[aria-expanded="false"]');
-        if (await closed.count()) await closed.click();
-        await first.locator('[aria-expanded="true"]').waitFor();
-      }
-      assert.deepEqual(await findings(page), [], `${view}, ${colorScheme}`);
+/** Scans the page as it stands, in the light and in the dark. */
+async function scan(page, name) {
+  assert.deepEqual(await findings(page), [], `${name}, light`);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  assert.deepEqual(await findings(page, COLOURS), [], `${name}, dark`);
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+/** A page that can be scanned. */
+async function scannable(options = {}) {
+  const page = await stage.page({ reducedMotion: 'reduce', ...options });
+  await page.locator('mem-card').first().waitFor();
+  // Given as the page's own script: the policy lets in no other.
+  await page.evaluate(AXE);
+  return page;
+}
+
+test('every view is accessible, light and dark', async () => {
+  const page = await scannable();
+  await joined(page);
+  for (const view of VIEWS) {
+    await visit(page, view);
+    await page.locator(THERE).locator('visible=true').first().waitFor();
+    const first = page.locator('mem-card').first();
+    if (await first.count()) {
+      const closed = first.locator('.card-toggle[aria-expanded="false"]');
+      if (await closed.count()) await closed.click();
+      await first.locator('[aria-expanded="true"]').waitFor();
     }
+    await scan(page, view);
+  }
+  await page.context().close();
+});
+
+test('a contrast that is too low is found, light and dark', async () => {
+  const page = await scannable();
+  await page.evaluate(() => document.querySelector('main').prepend(Object.assign(document.createElement('p'), { id: 'faint', textContent: 'Faint', style: 'color: light-dark(#bbb, #555); background: light-dark(#fff, #111)' })));
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme });
+    const [found] = await findings(page, COLOURS);
+    assert.match(found ?? '', /^color-contrast: <p id="faint"/, colorScheme);
+  }
+  await page.context().close();
+});
+
+/** States of views and dialogs, each with the way to it; the page is left as it was. */
+const STATES = {
+  adding: async (page) => {
     await page.locator('#add').click();
     await page.locator('dialog').waitFor();
-    assert.deepEqual(await findings(page), [], `adding, ${colorScheme}`);
-    await page.keyboard.press('Escape');
+    return () => page.keyboard.press('Escape');
+  },
+  'the panel': async (page) => {
     await visit(page, 'feed?type=decision');
     await page.locator('.card-toggle').first().click();
     await page.locator('[data-act="history"]').click();
     await page.locator('.panel h3').first().waitFor();
-    assert.deepEqual(await findings(page), [], `the panel, ${colorScheme}`);
-    await page.keyboard.press('Escape');
+    return () => page.keyboard.press('Escape');
+  },
+  'a selection': async (page) => {
+    await visit(page, 'feed?type=decision');
     await page.locator('.card-toggle').first().focus();
     await page.keyboard.press('x');
     await page.locator('.selection').waitFor();
-    assert.deepEqual(await findings(page), [], `a selection, ${colorScheme}`);
+    return () => page.keyboard.press('x');
+  },
+  'the palette': async (page) => {
     await page.keyboard.press('Control+k');
     await page.locator('[role="option"]').first().waitFor();
-    assert.deepEqual(await findings(page), [], `the palette, ${colorScheme}`);
-    await page.keyboard.press('Escape');
-    await page.context().close();
-  });
-}
-
-let running = 0;
-/** States of views and dialogs, each with the way to it; the page is left as it was. */
-const STATES = {
+    return () => page.keyboard.press('Escape');
+  },
   'a conflict': async (page) => {
     const row = await stage.save({ text: 'The bell is struck twice.', title: 'The bell is struck', type: 'decision' });
     await visit(page, 'feed?type=decision');
@@ -125,8 +152,7 @@ const STATES = {
     return () => page.unroute('**/api/turns?*');
   },
   'a running turn': async (page) => {
-    // Each time another session: an event that was seen before is not accepted again.
-    const session = `running-${(running += 1)}`;
+    const session = 'running-1';
     await stage.hook('UserPromptSubmit', { prompt: 'Scrape the hull', prompt_id: session }, session);
     await visit(page, 'dashboard');
     await visit(page, 'feed');
@@ -145,35 +171,29 @@ const STATES = {
   },
 };
 
-for (const colorScheme of ['light', 'dark']) {
-  test(`every state is accessible, ${colorScheme}`, async () => {
-    const page = await stage.page({ colorScheme, reducedMotion: 'reduce' });
-    await page.locator('mem-card').first().waitFor();
-    await page.evaluate(AXE);
-    for (const [name, enter] of Object.entries(STATES)) {
-      const leave = await enter(page);
-      assert.deepEqual(await findings(page), [], `${name}, ${colorScheme}`);
-      await leave();
-      await until(page, () => !document.querySelector('dialog[open]'));
-    }
-    await page.context().close();
-  });
-}
+test('every state is accessible, light and dark', async () => {
+  const page = await scannable();
+  for (const [name, enter] of Object.entries(STATES)) {
+    const leave = await enter(page);
+    await scan(page, name);
+    await leave();
+    await until(page, () => !document.querySelector('dialog[open]'));
+  }
+  await page.context().close();
+});
 
 test('a locked page and a phone are accessible', async () => {
   const locked = await stage.page({}, new URL(stage.link()).origin);
   await locked.getByText('Session expired').waitFor();
   await locked.evaluate(AXE);
-  assert.deepEqual(await findings(locked), []);
+  await scan(locked, 'locked');
   await locked.context().close();
-  const phone = await stage.page({ viewport: { width: 360, height: 740 }, reducedMotion: 'reduce' });
-  await phone.locator('mem-card').first().waitFor();
+  const phone = await scannable({ viewport: { width: 360, height: 740 } });
   await joined(phone);
-  await phone.evaluate(AXE);
   for (const view of ON_PHONE) {
     await visit(phone, view);
     await phone.locator(THERE).locator('visible=true').first().waitFor();
-    assert.deepEqual(await findings(phone), [], `${view}, phone`);
+    await scan(phone, `${view}, phone`);
   }
   await phone.context().close();
 });

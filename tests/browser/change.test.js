@@ -1,20 +1,17 @@
 // Changing memories: edit, mark, pin, forget and undo, add.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
-import { card, discard, picture, Stage, until } from './stage.js';
+import { beforeEach, test } from 'node:test';
+import { card, discard, opened, picture, until } from './stage.js';
 
-const stage = new Stage({ vectors: false });
-let page;
-let row;
-
-before(async () => {
-  stage.start();
+const it = opened(async (stage) => {
   await stage.turn('Paint the buoys red');
   stage.settle();
-  page = await stage.page();
 });
-after(() => stage.close());
+const { stage } = it;
+let page;
+let row;
+beforeEach(() => ({ page } = it));
 
 beforeEach(async (context) => {
   row = await stage.save({ text: `Buoys are painted every spring (${context.name}).`, title: `Buoys: ${context.name}`, type: 'discovery' });

@@ -1,23 +1,19 @@
 // Search as you type, with explanations and filters.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { becomes, card, focused, picture, shown, Stage, until, visit } from './stage.js';
+import { beforeEach, test } from 'node:test';
+import { becomes, card, focused, opened, picture, shown, until, visit } from './stage.js';
 
-const stage = new Stage();
-let page;
-
-before(async () => {
-  stage.start();
+const it = opened(async (stage) => {
   await stage.turn('Make the ferry timetable readable', { file: 'src/ferry/timetable.rs', said: 'The ferry timetable is set in columns.' });
   stage.settle();
   await stage.save({ text: 'Tide tables are cached for a day because the gauge is slow.', title: 'Tide tables are cached for a day', type: 'decision', concepts: ['caching'] });
   await stage.save({ text: 'The lock gate retried for ever when the water level was unknown.', title: 'The lock gate no longer retries for ever', type: 'bugfix', concepts: ['retries'] });
   await stage.save({ text: 'Pilots see the berth plan on their tablets.', title: 'Pilots see the berth plan', type: 'feature', concepts: ['tablets'] });
-  page = await stage.page();
-  await card(page, 'Pilots see').first().waitFor();
-});
-after(() => stage.close());
+}, { settings: {} });
+const { stage } = it;
+let page;
+beforeEach(() => ({ page } = it));
 
 /** Waits until the first result of the current search contains this text. */
 const shows = async (text) => {

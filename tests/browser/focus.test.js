@@ -2,24 +2,17 @@
 // of the stream.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
-import { card, discard, focused, held, shown, Stage, until, visit, walk } from './stage.js';
+import { beforeEach, test } from 'node:test';
+import { card, discard, focused, held, opened, shown, until, visit, walk } from './stage.js';
 
-const stage = new Stage({ vectors: false });
-let page;
-let row;
-
-before(async () => {
-  stage.start();
+const it = opened(async (stage) => {
   await stage.turn('Sound the channel');
   stage.settle();
-  page = await stage.page();
-  await page.locator('#link[data-up="true"]').waitFor();
 });
-after(async () => {
-  assert.deepEqual(page.troubles, []);
-  await stage.close();
-});
+const { stage } = it;
+let page;
+let row;
+beforeEach(() => ({ page } = it));
 
 /** Each test has a row of its own, and starts from the brand of the feed. */
 beforeEach(async (context) => {

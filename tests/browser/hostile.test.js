@@ -1,13 +1,12 @@
 // Stored text is shown as text and never executed.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { payloads } from './payloads.js';
-import { PATIENCE_MS, picture, shown, Stage, until, visit } from './stage.js';
+import { opened, PATIENCE_MS, picture, shown, until, visit } from './stage.js';
 
 const MANY = 150;
 const NOW = 1_794_700_800_000;
-const stage = new Stage({ vectors: false });
 const all = payloads(MANY);
 
 /** Every text of every row is the payload. */
@@ -26,14 +25,10 @@ function document() {
   };
 }
 
+const it = opened(() => {}, { seed: (stage) => stage.import(document()) });
+const { stage } = it;
 let page;
-before(async () => {
-  stage.import(document());
-  stage.start();
-  page = await stage.page();
-  await page.locator('mem-card').first().waitFor();
-});
-after(() => stage.close());
+beforeEach(() => ({ page } = it));
 
 const quiet = async () => {
   assert.deepEqual(page.troubles, []);

@@ -1,21 +1,17 @@
 // Every action works with the keyboard alone.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { card, focused, shown, Stage, until, visit, walk } from './stage.js';
+import { beforeEach, test } from 'node:test';
+import { card, focused, opened, shown, until, visit, walk } from './stage.js';
 
-const stage = new Stage({ vectors: false });
-let page;
-
-before(async () => {
-  stage.start();
+const it = opened(async (stage) => {
   await stage.turn('Count the gulls');
   stage.settle();
   await stage.save({ text: 'Gulls are counted from the pier.', title: 'Gulls are counted from the pier', type: 'decision' });
-  page = await stage.page();
-  await card(page, 'Gulls are counted').first().waitFor();
 });
-after(() => stage.close());
+const { stage } = it;
+let page;
+beforeEach(() => ({ page } = it));
 
 const focus = (selector, why) => focused(page, selector, why);
 const press = (...keys) => keys.reduce((last, key) => last.then(() => page.keyboard.press(key)), Promise.resolve());

@@ -1,12 +1,10 @@
 // Live updates, and the messages when they are not available.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { card, held, measured, median, picture, Stage, visit } from './stage.js';
+import { test } from 'node:test';
+import { card, held, measured, median, picture, staged, visit } from './stage.js';
 
-const stage = new Stage({ vectors: false });
-before(() => stage.start());
-after(() => stage.close());
+const stage = staged();
 
 test('an empty memory says what to do', async () => {
   const page = await stage.page();

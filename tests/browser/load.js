@@ -32,7 +32,7 @@ const seen = () => {
   const resources = performance.getEntriesByType('resource');
   const files = resources.filter((one) => one.name.includes('/assets/'));
   // A page opened by a link gets them together with its token.
-  const feed = resources.find((one) => /api\/(feed|page\/token)/.test(one.name));
+  const feed = resources.find((one) => /api\/(turns|page\/token)/.test(one.name));
   return {
     times: { 'page answered': page.responseEnd, 'the load event': page.loadEventStart, 'memories asked for': feed?.startTime, 'memories answered': feed?.responseEnd, 'memories in the page': window.inserted, 'memories painted': window.painted },
     weight: page.decodedBodySize + files.reduce((sum, one) => sum + one.decodedBodySize, 0),

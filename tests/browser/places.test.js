@@ -1,24 +1,16 @@
 // Navigation: Back restores the position, bars cover nothing, everything has a URL.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { becomes, card, focused, picture, shown, Stage, until, visit } from './stage.js';
+import { beforeEach, test } from 'node:test';
+import { becomes, card, focused, opened, picture, shown, until, visit } from './stage.js';
 
-const stage = new Stage({ vectors: false });
-let page;
-
-before(async () => {
-  stage.history(600);
-  stage.start();
+const it = opened(async (stage) => {
   await stage.turn('Paint the hull', { said: `The hull is grey.\n\nIt took ${'a long '.repeat(80)}while.` });
   stage.settle();
-  page = await stage.page();
-  await page.locator('#link[data-up="true"]').waitFor();
-});
-after(async () => {
-  assert.deepEqual(page.troubles, []);
-  await stage.close();
-});
+}, { seed: (stage) => stage.history(600) });
+const { stage } = it;
+let page;
+beforeEach(() => ({ page } = it));
 
 /** Scrolls on, each time to the end, until so far is scrolled. */
 const scrolled = (far) => page.waitForFunction((y) => {

@@ -1,19 +1,14 @@
 // A long history loads immediately, and only its visible part is in the document.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { becomes, focused, measured, median, PATIENCE_MS, picture, Stage, until } from './stage.js';
+import { test } from 'node:test';
+import { becomes, focused, measured, median, PATIENCE_MS, picture, staged, until } from './stage.js';
 
 const ROWS = 10_000;
 /** A window's worth above and below, and the pages that these are part of. */
 const CARDS_MAX = 400;
 
-const stage = new Stage({ vectors: false });
-before(() => {
-  stage.history(ROWS);
-  stage.start();
-});
-after(() => stage.close());
+const stage = staged(undefined, { seed: (stage) => stage.history(ROWS) });
 
 const cards = (page) => page.locator('mem-card').count();
 const handles = (page) => page.locator('mem-card').evaluateAll((all) => all.map((one) => one.dataset.handle));

@@ -7,7 +7,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
+import { after, afterEach, before, beforeEach } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { chromium } from 'playwright-core';
 
@@ -18,6 +18,9 @@ const OUT = need('CLAUDE_MEM_TEST_OUT');
 
 /** Timeout of every wait, generous enough for a loaded machine. */
 export const PATIENCE_MS = 60_000;
+/** Timeout of every wait after a failed test, so that the file ends soon. */
+const HURRY_MS = 5_000;
+let patience = PATIENCE_MS;
 const JSON_BODY = { 'Content-Type': 'application/json' };
 /** Factor by which the browser's CPU is slowed down. */
 const SLOWDOWN = Number(process.env.CLAUDE_MEM_TEST_SLOWDOWN ?? 1);
@@ -36,6 +39,7 @@ export class Stage {
     if (Object.keys(settings).length > 0) writeFileSync(join(this.data, 'settings.json'), JSON.stringify(settings), { mode: 0o600 });
     // Ends the worker even if the test is aborted.
     this.last = () => this.end();
+    this.pages = [];
     process.once('exit', this.last);
   }
 
@@ -157,7 +161,8 @@ export class Stage {
    *  is loaded. */
   async tab(context, link = this.link(), prepare = () => {}) {
     const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(patience);
+    this.pages.push(page);
     page.troubles = [];
     page.on('dialog', async (dialog) => {
       page.troubles.push(`dialog: ${dialog.message()}`);
@@ -171,6 +176,12 @@ export class Stage {
     await prepare(page);
     await page.goto(link);
     return page;
+  }
+
+  /** Shortens every wait from now on. */
+  hurry() {
+    patience = HURRY_MS * SLOWDOWN;
+    this.pages.forEach((page) => page.setDefaultTimeout(patience));
   }
 
   end() {
@@ -190,23 +201,39 @@ export class Stage {
   }
 }
 
-/** A stage with a running worker and a page for the tests of one file: `prepare(stage)` fills it. At the end
- *  the page must have had no errors. */
-export function opened(prepare, settings = { vectors: false }, options = {}) {
-  const it = { stage: new Stage(settings), page: null };
+/** A stage with a running worker for the tests of one file: `seed(stage)` runs before the worker starts,
+ *  `prepare(stage)` after it. */
+export function staged(prepare = () => {}, { seed = () => {}, settings = { vectors: false } } = {}) {
+  const stage = new Stage(settings);
+  // One hook: several of a file would run at the same time.
   before(async () => {
-    it.stage.start();
-    await prepare(it.stage);
-    it.page = await it.stage.page(options);
+    seed(stage);
+    stage.start();
+    await prepare(stage);
+  });
+  afterEach(({ passed }) => passed || stage.hurry());
+  after(() => stage.close());
+  return stage;
+}
+
+/** A stage and a page for the tests of one file. Before each test the page has no dialogs, messages and
+ *  routes left from the one before; at the end it must have had no errors. */
+export function opened(prepare, { options = {}, ...more } = {}) {
+  const it = { stage: null, page: null };
+  it.stage = staged(async (stage) => {
+    await prepare(stage);
+    it.page = await stage.page(options);
     await it.page.locator('#link[data-up="true"]').waitFor();
+    await shown(it.page);
+  }, more);
+  beforeEach(async () => {
+    await it.page.unrouteAll({ behavior: 'ignoreErrors' });
+    await it.page.evaluate(() => {
+      document.querySelectorAll('dialog').forEach((one) => one.close());
+      document.getElementById('toasts').replaceChildren();
+    });
   });
-  after(async () => {
-    try {
-      assert.deepEqual(it.page?.troubles ?? [], []);
-    } finally {
-      await it.stage.close();
-    }
-  });
+  after(() => assert.deepEqual(it.page?.troubles ?? [], []));
   return it;
 }
 
@@ -231,7 +258,7 @@ export async function until(page, what, ...args) {
 
 /** Reads a value until it is as expected; a failure shows the last value. */
 export async function becomes(page, read, expected, why) {
-  const end = performance.now() + PATIENCE_MS;
+  const end = performance.now() + patience;
   let is = await read();
   while (!isDeepStrictEqual(is, expected) && performance.now() < end) {
     await page.evaluate(() => new Promise(requestAnimationFrame));

@@ -1,24 +1,16 @@
 // The page with errors, large amounts of data and unusual environments.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { becomes, card, exported, failing, focused, held, shown, Stage, until, visit } from './stage.js';
+import { beforeEach, test } from 'node:test';
+import { becomes, card, exported, failing, focused, held, opened, shown, until, visit } from './stage.js';
 
-const stage = new Stage({ vectors: false });
-let page;
-
-before(async () => {
-  stage.history(300);
-  stage.start();
+const it = opened(async (stage) => {
   await stage.turn('Tar the planks', { said: 'The planks are tarred.' });
   stage.settle();
-  page = await stage.page();
-  await page.locator('#link[data-up="true"]').waitFor();
-});
-after(async () => {
-  assert.deepEqual(page.troubles, []);
-  await stage.close();
-});
+}, { seed: (stage) => stage.history(300) });
+const { stage } = it;
+let page;
+beforeEach(() => ({ page } = it));
 
 const handles = () => page.locator('mem-card').evaluateAll((all) => all.map((one) => one.dataset.handle));
 

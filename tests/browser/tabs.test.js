@@ -1,18 +1,15 @@
 // Many tabs, background tabs, and the updates that they receive when shown again.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { becomes, card, Stage, visit } from './stage.js';
+import { test } from 'node:test';
+import { becomes, card, staged, visit } from './stage.js';
 
 /** A browser gives one address six connections. */
 const TABS = 8;
-const stage = new Stage({ vectors: false });
-before(async () => {
-  stage.start();
+const stage = staged(async (stage) => {
   await stage.turn('Ring the bell');
   stage.settle();
 });
-after(() => stage.close());
 
 /** As when another tab is chosen, or this one again. */
 const hide = (page, is) => page.evaluate((hidden) => {
@@ -29,10 +26,10 @@ test('eight tabs of one browser are all live when they are looked at', async () 
     await isUp(tab);
     await card(tab, 'Ring the bell').first().waitFor();
     tabs.push(tab);
-    if (n === TABS - 1) break;
-    await hide(tab, true);
-    await isUp(tab, 'asleep');
+    if (n < TABS - 1) await hide(tab, true);
   }
+  // They fall asleep after a few seconds, all at about the same time.
+  for (const tab of tabs.slice(0, -1)) await isUp(tab, 'asleep');
   // The last one can still ask for anything.
   await visit(tabs.at(-1), 'dashboard');
   await tabs.at(-1).locator('.tile').first().waitFor();
@@ -77,8 +74,9 @@ test('a page that reconnects gets the rows it missed, also many', async () => {
   await isUp(page);
   await hide(page, true);
   await isUp(page, 'asleep');
-  const rows = Array.from({ length: 210 }, (_, n) => n);
-  for (const n of rows) await stage.save({ text: `Stroke ${n} of the bell.`, title: `Stroke ${n}`, type: 'change' });
+  const strike = (n) => stage.save({ text: `Stroke ${n} of the bell.`, title: `Stroke ${n}`, type: 'change' });
+  for (let n = 0; n < 209; n += 11) await Promise.all(Array.from({ length: 11 }, (_, more) => strike(n + more)));
+  await strike(209);
   await hide(page, false);
   await card(page, 'Stroke 209').first().waitFor();
   const handles = () => page.locator('mem-card').evaluateAll((all) => all.map((one) => one.dataset.handle));

@@ -5,12 +5,15 @@ import { test } from 'node:test';
 import { becomes, card, exported, failing, focused, opened, picture, siblingsOffered, until, visit, walk } from './stage.js';
 
 const RULE = 'From now on always moor the ferry at the north berth';
-/** An export with a memory of half a year ago. */
-const oldMemory = (root) => {
+const OLD_ROWS = 30;
+/** An export with memories of half a year ago, one of them worth a name. */
+const oldMemories = (root) => {
   const at = Date.now() - 180 * 86_400_000;
   const project = { uid: '01900000-0000-7000-8000-000000000001', name: 'harbour', root, keys: [`path:${root}`], last_active: at, created_at: at };
   const memory = { uid: '01900000-0000-7000-8000-000000000002', project: project.uid, level: 'project', type: 'change', title: 'The old quay was paved', narrative: 'The old quay was paved with granite.', origin: 'manual', made_by: 'hand', read_tokens: 7, created_at: at, updated_at: at };
-  return { format: 'claude-mem', version: 1, projects: [project], observations: [memory] };
+  const quarry = { ...project, uid: '01900000-0000-7000-8000-000000000003', name: 'quarry', root: `${root}-quarry`, keys: [`path:${root}-quarry`] };
+  const others = Array.from({ length: OLD_ROWS - 1 }, (_, n) => ({ ...memory, uid: `01900000-0000-7000-8000-0000000001${10 + n}`, project: quarry.uid, type: 'discovery', title: `Stone ${n} was split`, narrative: `Stone ${n} was split into ${n * 7} parts.` }));
+  return { format: 'claude-mem', version: 1, projects: [project, quarry], observations: [memory, ...others] };
 };
 let decision;
 const it = opened(async (stage) => {
@@ -20,7 +23,7 @@ const it = opened(async (stage) => {
   await stage.save({ text: 'Ferries moor at the east berth.', title: 'Ferries moor at the east berth now', type: 'decision' });
   for (const end of ['', ' every day']) await stage.save({ text: `The harbour light is lit at dusk${end}.`, title: `The harbour light is always lit at dusk${end}`, type: 'discovery' });
   for (let n = 0; n < 4; n += 1) await stage.save({ text: `Buoy ${n} was counted.`, title: `Buoy ${n} was counted`, type: 'change' });
-  stage.import(oldMemory(stage.project));
+  stage.import(oldMemories(stage.project));
   await stage.api('POST', '/api/context/inject', { project: 'harbour', sessionId: 'reader-1' });
 });
 const row = (handle) => it.page.locator(`mem-card[data-handle="${handle}"]`);
@@ -158,6 +161,12 @@ test('review: suggestions, missing files and unused memories', async () => {
   await page.locator('#review-missing').waitFor({ state: 'detached' });
   await page.keyboard.press('u');
   await missing.waitFor();
+  // A long group shows its first rows, and the others on demand.
+  const ofUnused = page.locator('#review-unused .review-item');
+  assert.equal(await ofUnused.count(), 25);
+  await page.locator('#review-unused [data-act="more"]').click();
+  await becomes(page, () => ofUnused.count(), OLD_ROWS);
+  assert.equal(await page.locator('#review-unused [data-act="more"]').count(), 0);
   const unused = page.locator('#review-unused .review-item', { hasText: 'The old quay was paved' });
   await unused.getByRole('button', { name: 'Keep', exact: true }).click();
   await unused.waitFor({ state: 'detached' });

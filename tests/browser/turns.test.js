@@ -84,3 +84,38 @@ test('a change of one memory leaves the rest of its turn as it is', async () => 
   await shown.locator('.tag', { hasText: 'Pinned' }).waitFor({ state: 'detached' });
   assert.equal((await stage.api('GET', `/api/observations/${memory.id}`)).pinned, false);
 });
+
+test('a turn that left only its prompt takes one line, and its foot can be pressed', async () => {
+  const { page, stage } = it;
+  await stage.hook('UserPromptSubmit', { prompt: 'Is the pier dry?', prompt_id: 'dry-1' }, 'dry');
+  await stage.hook('Stop', { last_assistant_message: 'Not yet, wait until noon.', prompt_id: 'dry-1' }, 'dry');
+  stage.settle();
+  await visit(page, 'dashboard');
+  await visit(page, 'feed');
+  const dry = turn('Is the pier dry?');
+  const reply = dry.locator('[data-fold="message"]');
+  await reply.waitFor();
+  const tops = await dry.evaluate((one) => ['.card-toggle', '.turn-foot', '.when'].map((part) => one.querySelector(part).getBoundingClientRect()).map(({ top, bottom }) => Math.round((top + bottom) / 20)));
+  assert.equal(new Set(tops).size, 1, `not on one line: ${tops}`);
+  await reply.click();
+  await dry.locator('mem-card', { hasText: 'Not yet' }).waitFor();
+  await reply.click();
+  // Elsewhere in the line the prompt opens.
+  await dry.locator('.when').first().click({ force: true });
+  await dry.locator('.card-toggle[aria-expanded="true"]').waitFor();
+  await dry.locator('.card-toggle').click();
+});
+
+test('the only project is not named on every row, from the first paint on', async () => {
+  const { page, stage } = it;
+  await visit(page, 'feed');
+  const name = page.locator('.project-name').first();
+  await name.waitFor({ state: 'hidden' });
+  await page.reload();
+  await page.locator('mem-card').first().waitFor();
+  assert.equal(await name.isVisible(), false);
+  await stage.hook('UserPromptSubmit', { prompt: 'Build a ferry', prompt_id: 'yard-1', cwd: `${stage.root}/yard` }, 'yard-1');
+  stage.settle();
+  await page.locator('#project option', { hasText: 'yard' }).waitFor({ state: 'attached' });
+  await name.waitFor();
+});

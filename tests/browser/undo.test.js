@@ -1,26 +1,18 @@
 // Undo of forgetting: from every view, by button and by key, back to the original position.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { becomes, card, failing, focused, Stage, visit } from './stage.js';
+import { beforeEach, test } from 'node:test';
+import { becomes, card, failing, focused, opened, visit } from './stage.js';
 
 const ROWS = 90;
-const stage = new Stage({ vectors: false });
-let page;
-
-before(async () => {
-  stage.history(200);
-  stage.start();
+const it = opened(async (stage) => {
   await stage.turn('Grease the winch', { said: 'The winch runs quietly.' });
   stage.settle();
   for (let n = 0; n < ROWS; n += 1) await stage.save({ text: `Winch ${'turns '.repeat(1 + (n % 7))} at dawn, number ${n}.`, title: `Winch ${n}`, type: 'discovery' });
-  page = await stage.page();
-  await page.locator('#link[data-up="true"]').waitFor();
-});
-after(async () => {
-  assert.deepEqual(page.troubles, []);
-  await stage.close();
-});
+}, { seed: (stage) => stage.history(200) });
+const { stage } = it;
+let page;
+beforeEach(() => ({ page } = it));
 
 const handles = () => page.locator('mem-card').evaluateAll((all) => all.map((one) => one.dataset.handle));
 const at = (handle) => page.locator(`mem-card[data-handle="${handle}"]`);

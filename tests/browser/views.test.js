@@ -1,22 +1,17 @@
 // The other views: sessions, dashboard, context preview, settings, themes.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { becomes, picture, shown, Stage, until, visit } from './stage.js';
+import { beforeEach, test } from 'node:test';
+import { becomes, opened, picture, shown, until, visit } from './stage.js';
 import { joined, TEAM } from './team.js';
 
-const stage = new Stage({ vectors: false });
-let page;
-
-before(async () => {
-  stage.history(400);
-  stage.start();
+const it = opened(async (stage) => {
   await stage.turn('Light the beacon at dusk', { said: 'The beacon is lit at dusk.' });
   stage.settle();
-  page = await stage.page();
-  await page.locator('mem-card').first().waitFor();
-});
-after(() => stage.close());
+}, { seed: (stage) => stage.history(400) });
+const { stage } = it;
+let page;
+beforeEach(() => ({ page } = it));
 
 test('a session shows what was asked, done and told', async () => {
   await visit(page, 'sessions');

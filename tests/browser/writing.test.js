@@ -1,24 +1,17 @@
 // Unsaved text is never lost without a warning.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
-import { card, discard, focused, shown, Stage, until, visit } from './stage.js';
+import { beforeEach, test } from 'node:test';
+import { card, discard, focused, opened, shown, until, visit } from './stage.js';
 
-const stage = new Stage({ vectors: false });
-let page;
-let row;
-
-before(async () => {
-  stage.start();
+const it = opened(async (stage) => {
   await stage.turn('Mend the nets');
   stage.settle();
-  page = await stage.page();
-  await page.locator('#link[data-up="true"]').waitFor();
 });
-after(async () => {
-  assert.deepEqual(page.troubles, []);
-  await stage.close();
-});
+const { stage } = it;
+let page;
+let row;
+beforeEach(() => ({ page } = it));
 
 beforeEach(async (context) => {
   await visit(page, 'feed');

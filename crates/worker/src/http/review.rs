@@ -17,8 +17,10 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ObservationId, ProjectId};
 use claude_mem_store::{KeptPair, MemoryLevel, Observation, ReviewReason, RowId, RowKind, StoreReader};
 
-/// Rows listed of one group.
-const GROUP_ROWS_MAX: usize = 25;
+/// Rows listed of one group, unless more are asked for.
+const GROUP_ROWS_DEFAULT: usize = 25;
+const GROUP_ROWS_MAX: usize = 200;
+const _: () = assert!(GROUP_ROWS_DEFAULT < GROUP_ROWS_MAX);
 /// Decisions of one project that are compared with each other, newest first.
 const DECISIONS_MAX: u32 = 2_000;
 /// Days without use after which a memory is listed.
@@ -35,6 +37,8 @@ pub(super) struct ReviewParams {
     days: Option<u32>,
     /// Reasons, separated by commas; all if omitted.
     groups: Option<String>,
+    /// Rows of each group, at most 200; 25 if omitted.
+    limit: Option<usize>,
 }
 
 /// Memories that need a decision, by reason.
@@ -66,17 +70,18 @@ struct ReviewItem {
 pub(super) fn review(api: &ApiState, _: &PathParams, asked: ReviewParams) -> Result<ReviewView, Problem> {
     let days = asked.days.map_or(UNUSED_DAYS, i64::from);
     let before = api.now().plus_seconds(-days * DAY_SECONDS);
+    let limit = asked.limit.unwrap_or(GROUP_ROWS_DEFAULT).clamp(1, GROUP_ROWS_MAX);
     let wanted = parse_reasons(asked.groups.as_deref())?;
     api.view(|reads| {
         let project = lookup::resolve_project(reads, asked.project.as_deref())?;
-        let scan = ReviewScan { api, reads, project, before };
+        let scan = ReviewScan { api, reads, project, before, limit };
         let mut views = ViewBuilder::new(reads);
         let mut groups = Vec::new();
         for reason in wanted {
             let rows = scan.candidates(reason)?;
-            let has_more = rows.len() > GROUP_ROWS_MAX;
+            let has_more = rows.len() > limit;
             let mut items = Vec::new();
-            for (row, other) in rows.into_iter().take(GROUP_ROWS_MAX) {
+            for (row, other) in rows.into_iter().take(limit) {
                 let files = match reason {
                     ReviewReason::Missing => row.text.files_modified.clone(),
                     _ => Vec::new(),
@@ -111,11 +116,12 @@ struct ReviewScan<'r> {
     reads: &'r StoreReader<'r>,
     project: Option<ProjectId>,
     before: Millis,
+    limit: usize,
 }
 
 impl ReviewScan<'_> {
     fn candidates(&self, reason: ReviewReason) -> Result<Vec<ReviewEntry>, Problem> {
-        let limit = GROUP_ROWS_MAX as u32 + 1;
+        let limit = self.limit as u32 + 1;
         let alone = |rows: Vec<Observation>| rows.into_iter().map(|row| (row, None)).collect();
         Ok(match reason {
             ReviewReason::Suggested => {
@@ -156,7 +162,7 @@ impl ReviewScan<'_> {
                 conflicting_pairs(&rows).into_iter().map(|(older, newer)| (&rows[older], rows[newer].id));
             let open = pairs.filter(|(older, newer)| !kept.contains(&(older.id, Some(*newer))));
             found.extend(open.map(|(older, newer)| (older.clone(), Some(newer))));
-            if left == 0 || found.len() > GROUP_ROWS_MAX {
+            if left == 0 || found.len() > self.limit {
                 break;
             }
         }
@@ -177,7 +183,7 @@ impl ReviewScan<'_> {
             {
                 found.push((older.clone(), Some(newer.id)));
             }
-            if found.len() > GROUP_ROWS_MAX {
+            if found.len() > self.limit {
                 break;
             }
         }

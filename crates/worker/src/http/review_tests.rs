@@ -49,6 +49,24 @@ fn siblings_are_the_rows_that_repeat_a_sentence_in_any_session() {
 }
 
 #[test]
+fn group_is_cut_at_the_limit_and_says_so() {
+    let stage = TestServer::with_turn();
+    for n in 0..4 {
+        let handle = save(&stage, &format!("Rule {n} of the shop"), "decision");
+        let path = format!("/api/observations/{}", handle.trim_start_matches('#'));
+        assert_eq!(stage.call("PATCH", &path, r#"{"level":"proposed"}"#).status, 200);
+    }
+    for (limit, listed, has_more) in
+        [("", 4, false), ("&limit=3", 3, true), ("&limit=4", 4, false), ("&limit=0", 1, true)]
+    {
+        let found = stage.get(&format!("/api/review?groups=suggested{limit}")).json();
+        let group = &found["groups"][0];
+        let seen = (group["items"].as_array().unwrap().len(), group["hasMore"].as_bool());
+        assert_eq!(seen, (listed, Some(has_more)), "limit {limit:?}");
+    }
+}
+
+#[test]
 fn contradiction_is_listed_until_both_are_kept() {
     let stage = TestServer::with_turn();
     let south = save(&stage, "Ferries moor at the south berth", "decision");
