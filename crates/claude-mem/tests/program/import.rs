@@ -147,8 +147,8 @@ fn transcripts_are_imported() {
     ");
     assert_snapshot!(shown(&home, &home.mem(&["search", "greet"])), @"
     id  type     when              title
-    A2  account  2026-11-15 21:45  Make greet say good morning.
     S2  summary  2026-11-15 21:45  Make greet say good morning.
+    A2  account  2026-11-15 21:45  Make greet say good morning.
     M4  reply    2026-11-15 21:45  greet is called nowhere else.
     P2  prompt   2026-11-15 21:45  Make greet say good morning.
     M3  reply    2026-11-15 21:45  greet now says good morning; its test fails.

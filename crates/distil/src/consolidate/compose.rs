@@ -24,6 +24,10 @@ use super::titles;
 const DETAIL_WORTH_MIN: f32 = 0.4;
 /// A finding that says nothing beyond its title must be this likely to be worth remembering.
 const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
+/// The title of a change that says nothing else must have this many words that mean something, fewer if it
+/// names something from code.
+const TITLE_ALONE_WORDS_MIN: usize = 8;
+const NAMED_TITLE_WORDS_MIN: usize = 4;
 /// Characters of a plan's reason, and its weight among the sentences.
 const REASON_CHARS: usize = 280;
 const PLAN_REASON_WEIGHT: f32 = 0.58;
@@ -115,17 +119,13 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     made.text.concepts =
         draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
     mark_outside(&mut made, &frame.details);
-    let told = committed || !made.text.narrative.is_empty() || explains_itself(&made.text.title);
+    let least =
+        if gates::names_something(&made.text.title) { NAMED_TITLE_WORDS_MIN } else { TITLE_ALONE_WORDS_MIN };
+    let says = content_words(&made.text.title).len() >= least;
+    let told = committed || !made.text.narrative.is_empty() || says;
     let styles =
         !committed && !caused && gates::is_styling(&format!("{} {}", made.text.title, made.text.narrative));
     (told && !styles).then_some(made)
-}
-
-/// Whether a title alone says what is so and why or how, rather than that something was touched.
-fn explains_itself(title: &str) -> bool {
-    const EXPLAINING: &[&str] =
-        &[" because ", ", so ", " so that ", ", which ", " since ", " instead of ", " due to "];
-    title.contains('`') && EXPLAINING.iter().any(|word| title.contains(word))
 }
 
 /// The statements of the commits' bodies; those of a pull request only if no commit says more than its title.
