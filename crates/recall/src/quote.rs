@@ -44,14 +44,19 @@ pub fn clause(text: &str, chars_max: usize) -> String {
     let Some(kept) = cut.strip_suffix('…').filter(|_| !text.trim_end().ends_with('…')) else {
         return cut;
     };
-    let ends = [". ", "; ", ": ", " — ", " – ", " - ", " (", ", "].iter().filter_map(|mark| kept.rfind(mark));
-    let end = ends.filter(|at| kept[..*at].chars().count() * 100 >= chars_max * CLAUSE_PERCENT_MIN).max();
-    let Some(end) = end else { return cut };
-    let ended = kept[..end].trim_end();
-    // A bracket or code span must not stay open.
-    let is_closed =
-        ended.matches('(').count() == ended.matches(')').count() && ended.matches('`').count() % 2 == 0;
-    if is_closed { ended.to_owned() } else { cut }
+    let marks = [". ", "; ", ": ", " — ", " – ", " - ", " (", ", "];
+    let mut ends: Vec<usize> =
+        marks.iter().flat_map(|mark| kept.match_indices(mark)).map(|(at, _)| at).collect();
+    ends.sort_unstable_by(|a, b| b.cmp(a));
+    let late = |end: &usize| kept[..*end].chars().count() * 100 >= chars_max * CLAUSE_PERCENT_MIN;
+    let clauses = ends.into_iter().take_while(late).map(|end| kept[..end].trim_end());
+    clauses.filter(|clause| is_closed(clause)).map(str::to_owned).next().unwrap_or(cut)
+}
+
+/// Whether no bracket, quotation or code span stays open.
+fn is_closed(text: &str) -> bool {
+    let count = |mark: char| text.matches(mark).count();
+    count('(') == count(')') && count('“') == count('”') && count('`').is_multiple_of(2)
 }
 
 const fn is_line_break(c: char) -> bool {
@@ -95,6 +100,7 @@ mod tests {
             ("Keep the lease short (ten seconds) because of the long queue", "Keep the lease short"),
             ("Always use `lease --wait, --retry` here", "Always use `lease --wait, --r…"),
             ("Onewordthatislongerthanthelimitallows", "Onewordthatislongerthanthelim…"),
+            ("The commit was refused, said “error: no key”, twice", "The commit was refused"),
             ("Short enough", "Short enough"),
         ] {
             assert_eq!(clause(text, 30), want);
