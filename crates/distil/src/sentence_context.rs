@@ -89,8 +89,8 @@ const LABELS: &[&str] = &[
     "yes", "no", "yep", "nope", "correct", "exactly", "right", "done", "good news", "bad news",
 ];
 
-/// The statement without a label or a one-word answer in front of it: "Yes — disable the proxy" → "disable the
-/// proxy". "No backup exists" begins with no label.
+/// The statement without a label or a one-word answer in front of it: "Yes — turn the cache off" → "turn the
+/// cache off". "No backup exists" begins with no label.
 pub(crate) fn without_label(text: &str) -> String {
     let text = text.trim();
     let Some(end) = text.find([':', ',', '—', '–', '.', '!']) else {

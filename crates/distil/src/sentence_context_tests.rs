@@ -24,7 +24,7 @@ fn reference_to_another_paragraph_cannot_be_told() {
 #[test]
 fn label_is_removed_and_a_negation_is_kept() {
     for (text, want) in [
-        ("Yes — disable the proxy for these records", "disable the proxy for these records"),
+        ("Yes — turn the cache off for these pages", "turn the cache off for these pages"),
         ("No, the mail service was never wired", "the mail service was never wired"),
         ("No backup exists, and none is planned", "No backup exists, and none is planned"),
         ("Conclusion: the audit log is complete", "the audit log is complete"),

@@ -56,7 +56,7 @@ fn code_names(text: &str) -> BTreeSet<String> {
     paths.map(|path| place_of(path.trim_matches(|c: char| "/.,;:\"'()".contains(c)))).collect()
 }
 
-/// `tmp/clones/run-q6b9z3` → `tmp/clones`: a last component with digits differs from run to run.
+/// `build/snapshots/run-7f3a` → `build/snapshots`: a last component with digits differs from run to run.
 fn place_of(path: &str) -> String {
     match path.rsplit_once('/') {
         Some((place, last))
