@@ -1,7 +1,7 @@
 //! The claims of a session's episodes, and the observation that each claim went into.
 //!
-//! A body is the JSON of one episode's claims: an object whose `claims` are objects with a `key`. This
-//! crate reads nothing else of it. Invariant: the text of a forgotten claim is in no body.
+//! A body is the JSON of one episode's claims: an object whose `claims` are objects with a `key`. Forgetting also
+//! reads the fields that may repeat the text of another claim. Invariant: the text of a forgotten claim is in no body.
 
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
