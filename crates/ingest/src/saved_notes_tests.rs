@@ -1,10 +1,9 @@
 use claude_mem_core::clock::Millis;
-use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId, SessionId};
 use claude_mem_core::memory::{
     ConsolidatedObservation, NewObservation, ObservationType, Origin, SessionMemories,
 };
-use claude_mem_store::testing::{WorkerScratch, scratch};
+use claude_mem_store::testing::{WorkerScratch, scratch, shop_project};
 use claude_mem_store::{
     MANUAL, MemoryLevel, NewRowContext, NewSession, Observation, ObservationEdit, PageRequest, RowFilter,
     Store,
@@ -26,13 +25,7 @@ impl Desk {
     fn new() -> Self {
         let scratch = scratch();
         let mut store = Store::open(&scratch.dir.db()).unwrap();
-        let hint = ProjectHint {
-            name: "shop".into(),
-            keys: vec!["path:/src/shop".into()],
-            root: "/src/shop".into(),
-            branch: None,
-        };
-        let project = store.write(|tx| tx.ensure_project(&hint, NOW)).unwrap();
+        let project = store.write(|tx| tx.ensure_project(&shop_project(), NOW)).unwrap();
         Self { _scratch: scratch, store, project }
     }
 

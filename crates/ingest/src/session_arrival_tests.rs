@@ -8,13 +8,12 @@ use serde_json::json;
 
 use super::*;
 use claude_mem_core::episode::{Episode, EpisodePrompt, EpisodeStep, EpisodeText, FinalMessage};
-use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::memory::Origin;
 use claude_mem_core::source::TextSource;
 use claude_mem_core::vocabulary::Vocabulary;
 use claude_mem_distil::Carry;
-use claude_mem_store::testing::{WorkerScratch, scratch};
+use claude_mem_store::testing::{WorkerScratch, scratch, shop_project};
 use claude_mem_store::{NewSession, OpenItemFilter, PageRequest, RowFilter, Store};
 
 const PARTS: [&str; 3] = ["cart", "login", "invoice"];
@@ -144,15 +143,9 @@ impl ArrivalFixture {
     fn new() -> Self {
         let scratch = scratch();
         let mut store = Store::open(&scratch.dir.db()).unwrap();
-        let hint = ProjectHint {
-            name: "shop".into(),
-            keys: vec!["path:/src/shop".into()],
-            root: "/src/shop".into(),
-            branch: None,
-        };
         let (project, session) = store
             .write(|tx| {
-                let project = tx.ensure_project(&hint, Millis(0))?;
+                let project = tx.ensure_project(&shop_project(), Millis(0))?;
                 let session = tx.ensure_session(&NewSession {
                     client: "claude-code",
                     client_session: &ClientSessionId("s".into()),

@@ -1,10 +1,9 @@
 use super::*;
-use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::memory::{AccountText, NewOpenItem, ObservationText, Origin, SessionAccount};
 use claude_mem_core::source::TextSource;
 use claude_mem_distil::{Claim, ClaimKind};
-use claude_mem_store::testing::{WorkerScratch, scratch};
+use claude_mem_store::testing::{WorkerScratch, scratch, shop_project};
 use claude_mem_store::{
     ExposureLevel, FeedbackSignal, NewFeedback, NewSession, ObservationEdit, PageRequest, RowFilter, RowId,
     RowKind, RowResolution, Store,
@@ -22,13 +21,7 @@ impl Desk {
     fn new() -> Self {
         let scratch = scratch();
         let mut store = Store::open(&scratch.dir.db()).unwrap();
-        let hint = ProjectHint {
-            name: "shop".into(),
-            keys: vec!["path:/src/shop".into()],
-            root: "/src/shop".into(),
-            branch: None,
-        };
-        let project = store.write(|tx| tx.ensure_project(&hint, NOW)).unwrap();
+        let project = store.write(|tx| tx.ensure_project(&shop_project(), NOW)).unwrap();
         Self { _scratch: scratch, store, project }
     }
 

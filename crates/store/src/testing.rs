@@ -35,12 +35,7 @@ pub fn log(scratch: &WorkerScratch) -> LogWriter {
 /// One event of a session, `seconds` after the epoch.
 pub fn event(session: &str, seconds: i64, body: EventBody) -> Event {
     Event {
-        project: Some(ProjectHint {
-            name: "shop".into(),
-            keys: vec!["path:/src/shop".into()],
-            root: "/src/shop".into(),
-            branch: Some("main".into()),
-        }),
+        project: Some(ProjectHint { branch: Some("main".into()), ..shop_project() }),
         ..Event::new("claude-code", ClientSessionId(session.into()), Micros(seconds * 1_000_000), body)
     }
 }
@@ -78,5 +73,15 @@ pub fn observation(title: &str, at: Millis) -> NewObservation {
 pub fn accept(store: &mut Store, events: &[Event]) {
     for event in events {
         store.write(|tx| tx.accept(event_key::event_key(event, None), event, Millis(0))).unwrap();
+    }
+}
+
+/// The project `shop`, without a branch.
+pub fn shop_project() -> ProjectHint {
+    ProjectHint {
+        name: "shop".into(),
+        keys: vec!["path:/src/shop".into()],
+        root: "/src/shop".into(),
+        branch: None,
     }
 }
