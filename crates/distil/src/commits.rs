@@ -242,17 +242,22 @@ const TRAILERS: &[&str] = &[
     "tested-by:",
 ];
 
+/// Labelled lines that make a list.
+const LABELLED_LINES_MIN: usize = 2;
+
 /// The body with wrapped lines joined: paragraphs and list items each on a line of their own.
 fn unwrapped(body: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut fresh = true;
+    let lists_labels = body.lines().filter(|line| is_labelled(line.trim())).count() >= LABELLED_LINES_MIN;
     for line in body.lines() {
         let text = line.trim();
         let lower = text.to_lowercase();
         if TRAILERS.iter().any(|trailer| lower.starts_with(trailer)) {
             continue;
         }
-        let starts_item = sentences::is_item(text);
+        let labelled = lists_labels && is_labelled(text);
+        let starts_item = labelled || sentences::is_item(text);
         match lines.last_mut() {
             _ if text.is_empty() => fresh = true,
             Some(last) if !fresh && !starts_item => {
@@ -260,7 +265,7 @@ fn unwrapped(body: &str) -> String {
                 last.push_str(text);
             }
             _ => {
-                lines.push(text.to_owned());
+                lines.push(if labelled { format!("- {text}") } else { text.to_owned() });
                 fresh = false;
             }
         }
@@ -268,10 +273,33 @@ fn unwrapped(body: &str) -> String {
     lines.join("\n")
 }
 
+/// "H1: Read the cursor again", "API: …": a line that begins with a number of a finding or with capitals.
+fn is_labelled(line: &str) -> bool {
+    const LABEL_CHARS_MAX: usize = 12;
+    line.split_once(": ").is_some_and(|(label, _)| {
+        let named = label.chars().all(|c| c.is_ascii_alphanumeric() || "-._#".contains(c));
+        let capital = label.starts_with(|c: char| c.is_ascii_uppercase() || c == '#');
+        let marked = label.chars().any(|c| c.is_ascii_digit()) || !label.chars().any(char::is_lowercase);
+        named && capital && marked && label.len() <= LABEL_CHARS_MAX
+    })
+}
+
 /// Subjects of commits that only record where the work stands, whatever their body says.
 fn is_bookkeeping(title: &str) -> bool {
-    const STARTS: &[&str] =
-        &["start work", "start todo", "start phase", "complete todo", "complete work", "close todo"];
+    const STARTS: &[&str] = &[
+        "start work",
+        "start todo",
+        "start phase",
+        "complete todo",
+        "complete work",
+        "close todo",
+        "merge branch ",
+        "merge main ",
+        "merge master ",
+        "merge remote",
+        "release version",
+        "release v",
+    ];
     let lower = title.to_lowercase();
     STARTS.iter().any(|start| lower.starts_with(start))
 }

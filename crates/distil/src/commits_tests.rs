@@ -23,6 +23,13 @@ fn a_message_is_read_however_it_is_given() {
             "One reader",
             "Two lines that wrap.\n- a\n- b",
         ),
+        (
+            "git commit -F - <<'EOF'\nfix: address the review\n\nH1: Read the cursor\nafter a delete\nM2: Refuse empty names\nEOF",
+            "",
+            "bugfix",
+            "Address the review",
+            "- H1: Read the cursor after a delete\n- M2: Refuse empty names",
+        ),
         ("git commit -m \"$(cat <<'EOF'\nfeat: x y z\n\nWhy.\nEOF\n)\"", "", "feature", "X y z", "Why."),
         (
             "git -C sub commit",

@@ -199,6 +199,19 @@ pub(crate) fn speaks_to_reader(text: &str) -> bool {
     WORDS.iter().any(|word| lower.contains(word))
 }
 
+/// Words of a sentence about something that is only thought of.
+#[rustfmt::skip]
+const SUPPOSING: &[&str] = &[
+    " would ", " wouldn't ", " could ", " couldn't ", " might ", " we'd ", " you'd ", " they'd ", " it'd ", " i'd ", " i think ", " perhaps ",
+    " maybe ", " probably ", " presumably ", " possibly ", " likely ", " may be ", " may have ", " seems ",
+];
+
+/// Whether a sentence supposes or weighs something instead of stating what is so.
+pub(crate) fn supposes(text: &str) -> bool {
+    let lower = format!(" {} ", text.to_lowercase().replace('’', "'"));
+    SUPPOSING.iter().any(|word| lower.contains(word))
+}
+
 /// First words of a step that somebody is to take.
 #[rustfmt::skip]
 const STEPS: &[&str] = &[
@@ -237,6 +250,8 @@ const SESSION_TALK: &[&str] = &[
     " pre-existing and unrelated ", " this conversation ", " conversation history ", " your question ",
     " task completed ", " memory updated ", " quick task complete", " as fixed ", " original state ", " successor ",
     " self-review ", " placeholder scan ", " will follow because ", " ready for review ", " ready to merge ", " pushed to ",
+    " committed successfully ", " unstaged ", " remain untouched ", " give it a ", " the first edit ", " the second edit ", " the edit failed ",
+    " the commit contains ", " the commit includes ", " was included in the commit ",
 ];
 
 /// Whether a sentence is about the session rather than the project: nobody asks for it next week.

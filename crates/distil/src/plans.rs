@@ -8,6 +8,7 @@ use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::outputs::field;
 use crate::ranker::{self, RankedSentence};
+use crate::sentence_context::place_of;
 use crate::sentences::{TextBlock, TextDocument};
 use crate::text::{capitalised, content_words};
 
@@ -67,6 +68,7 @@ pub(crate) fn plan_claims(text: &str, at: Millis, group: u32) -> Vec<Claim> {
         claim.group = group;
         claim.worth = worth;
         claim.section.clone_from(&sentence.section);
+        claim.place = place_of(sentence, index);
         details.push(claim);
     }
     details.sort_by(|a, b| b.worth.total_cmp(&a.worth));

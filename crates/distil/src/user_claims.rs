@@ -6,7 +6,8 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind};
-use crate::cues::Language;
+use crate::cues::{CueKind, Language};
+use crate::gates;
 use crate::prompts::without_command;
 use crate::ranker::{self, RankedSentence};
 use crate::speech::{MarkedSentence, SpokenText};
@@ -46,11 +47,30 @@ pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32
         let mut claim = Claim::new(kind, source, capitalised(&said), at);
         claim.group = group;
         claim.worth = worth.unwrap_or(0.6);
-        claim.before = quoted_beside(index.checked_sub(1).and_then(|before| own.get(before)));
-        claim.after = quoted_beside(own.get(index + 1));
+        if leans_on_neighbour(statement) {
+            claim.before = quoted_beside(index.checked_sub(1).and_then(|before| own.get(before)));
+        }
+        claim.after = quoted_beside(own.get(index + 1).filter(|after| continues(after)));
         claims.push(claim);
     }
     claims
+}
+
+/// A sentence with fewer words that mean something is told with the one before it.
+const OWN_WORDS_MIN: usize = 7;
+
+/// Whether a sentence needs the one before it to be understood.
+fn leans_on_neighbour(statement: &MarkedSentence) -> bool {
+    gates::is_dangling(&statement.text)
+        || statement.words.len() < OWN_WORDS_MIN
+        || !gates::names_something(&statement.text)
+}
+
+/// Whether a sentence goes on with the one before it: it refers to it or gives the reason for it.
+fn continues(statement: &MarkedSentence) -> bool {
+    gates::refers_back(&statement.text)
+        || statement.marks.has(CueKind::Reason)
+        || statement.text.contains(" instead")
 }
 
 /// Characters of a sentence beside a claim that is quoted with it.

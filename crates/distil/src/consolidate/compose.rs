@@ -1,5 +1,7 @@
 //! Observations from frames.
 
+use std::collections::BTreeSet;
+
 use claude_mem_core::memory::{ConsolidatedObservation, NewObservation, ObservationType, Origin};
 use claude_mem_core::source::TextSource;
 use claude_mem_core::vocabulary::Vocabulary;
@@ -11,11 +13,13 @@ use crate::draft;
 use crate::gates;
 use crate::kinds;
 use crate::ranker::{self, RankedSentence};
+use crate::report::without_line_numbers;
 use crate::sentences::{self, TextBlock, TextDocument};
-use crate::text::{content_words, one_line};
+use crate::text::{capitalised, content_words, full_stop, one_line, shared};
+use crate::turn_outcome::is_prose_file;
 
 use super::decision::compose_decision;
-use super::frames::{ClaimFrame, FrameKind};
+use super::frames::{COMMIT_BODY_CHARS_MIN, ClaimFrame, FrameKind, names_file};
 use super::narrative::{StoryBlock, StorySentence, fill};
 use super::split::{TextPlace, place_of};
 use super::titles;
@@ -24,17 +28,12 @@ use super::titles;
 const DETAIL_WORTH_MIN: f32 = 0.4;
 /// A finding that says nothing beyond its title must be this likely to be worth remembering.
 const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
-/// The title of a change that says nothing else must have this many words that mean something, fewer if it
-/// names something from code.
-const TITLE_ALONE_WORDS_MIN: usize = 8;
-const NAMED_TITLE_WORDS_MIN: usize = 4;
 /// Characters of a plan's reason, and its weight among the sentences.
 const REASON_CHARS: usize = 280;
-const PLAN_REASON_WEIGHT: f32 = 0.58;
+const PLAN_REASON_WEIGHT: f32 = 0.725;
 /// Weight of the cause that a plan names.
 const PLAN_CAUSE_WEIGHT: f32 = 0.7;
-/// A commit with a body of this many characters explains itself; with this many it needs no reason of a plan.
-const BODY_CHARS_MIN: usize = 160;
+/// A commit with a body of this many characters needs no reason of a plan.
 const BODY_REASON_CHARS_MIN: usize = 80;
 /// What is told beside such a body must be this likely to be worth remembering.
 const EXTRA_WORTH_MIN: f32 = 0.5;
@@ -83,25 +82,26 @@ fn compose(frame: &ClaimFrame<'_>) -> Option<(NewObservation, Vec<String>)> {
 
 fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let title = titles::work_title(frame)?;
-    let lead = frame.leads.first();
     let caused = frame.details.iter().any(|claim| claim.kind == ClaimKind::Cause);
-    let repaired = (caused && lead.is_none()).then_some(ObservationType::BUGFIX);
-    let kind = lead
-        .and_then(|lead| lead.work.clone())
-        .or(repaired)
-        .or_else(|| kinds::by_verb(&title))
-        .unwrap_or(ObservationType::CHANGE);
+    let kind = work_kind(frame, &title, caused);
     let committed = frame.is_committed();
     let body = commit_body(frame);
     let body_chars: usize = body.iter().map(|sentence| sentence.text.chars().count()).sum();
-    let told_by_commit = body_chars >= BODY_CHARS_MIN;
-    let details = work_details(frame, told_by_commit);
+    let told_by_commit = body_chars >= COMMIT_BODY_CHARS_MIN;
+    let mut details = work_details(frame, told_by_commit);
     let mut story = body;
     if !told_by_commit {
-        story.extend(details.story);
+        let reported = reported_work(frame);
+        if reported.is_empty() {
+            story.append(&mut details.story);
+        } else {
+            // What went wrong comes before what was done about it.
+            story.splice(0..0, cause_of_work(frame));
+            story.extend(reported);
+        }
     }
-    // What was done comes first, then how it was before.
-    if body_chars < BODY_REASON_CHARS_MIN {
+    // What was done comes first, then how it was before. A change is not told by its past alone.
+    if body_chars < BODY_REASON_CHARS_MIN && !story.is_empty() {
         story.extend(plan_reason(frame));
     }
     let mut extras = details.extras;
@@ -110,22 +110,86 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
             extras.push(StorySentence::single(OTHER_COMMIT_WEIGHT, format!("Also: {}", lead.title)));
         }
     }
-    if story.is_empty() && extras.is_empty() && !committed {
-        return None;
-    }
     let mut made = NewObservation::new(kind, title, Origin::Agent, frame.at);
     fill(&mut made, story, extras);
     made.text.files_modified.clone_from(&frame.files);
     made.text.concepts =
         draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
     mark_outside(&mut made, &frame.details);
-    let least =
-        if gates::names_something(&made.text.title) { NAMED_TITLE_WORDS_MIN } else { TITLE_ALONE_WORDS_MIN };
-    let says = content_words(&made.text.title).len() >= least;
-    let told = committed || !made.text.narrative.is_empty() || says;
+    let told = committed || !made.text.narrative.is_empty() || says_enough(&made.text.title);
     let styles =
         !committed && !caused && gates::is_styling(&format!("{} {}", made.text.title, made.text.narrative));
     (told && !styles).then_some(made)
+}
+
+/// The title of a change that says nothing else must have this many words that mean something, fewer if it names
+/// something from code.
+const TITLE_ALONE_WORDS_MIN: usize = 9;
+const NAMED_TITLE_WORDS_MIN: usize = 6;
+
+fn says_enough(title: &str) -> bool {
+    let least = if gates::names_something(title) { NAMED_TITLE_WORDS_MIN } else { TITLE_ALONE_WORDS_MIN };
+    content_words(title).len() >= least
+}
+
+/// What kind of work a change is: the commit's own word, a repair if a cause was found, else by its verbs. Texts for
+/// people are no features.
+fn work_kind(frame: &ClaimFrame<'_>, title: &str, caused: bool) -> ObservationType {
+    let lead = frame.leads.first();
+    let stated = lead.and_then(|lead| lead.work.clone());
+    let repaired = (caused && !frame.is_committed()).then_some(ObservationType::BUGFIX);
+    let kind = stated.or(repaired).or_else(|| kinds::by_verb(title)).unwrap_or(ObservationType::CHANGE);
+    let is_prose = !frame.files.is_empty() && frame.files.iter().all(|file| is_prose_file(file));
+    if is_prose && kind == ObservationType::FEATURE { ObservationType::CHANGE } else { kind }
+}
+
+/// Weight of the first item of a report; those behind it weigh a little less, so that the first ones are told.
+const REPORT_WEIGHT: f32 = 0.74;
+/// Weight of the cause of a change that is told by a report.
+const CAUSE_WEIGHT: f32 = 0.95;
+/// Words that a cause shares with the change that it belongs to.
+const CAUSE_SHARED_WORDS_MIN: usize = 2;
+/// Sentences of a plan that name the cause.
+const PLAN_CAUSES_MAX: usize = 2;
+
+/// What the agent's report says was done, in its order.
+fn reported_work(frame: &ClaimFrame<'_>) -> Vec<StorySentence> {
+    let items = frame.report.iter().enumerate();
+    items.map(|(place, item)| StorySentence::single(REPORT_WEIGHT - 0.01 * place as f32, *item)).collect()
+}
+
+/// The cause of the problem that a change solved: in the words of its report, else of its plan.
+fn cause_of_work(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
+    let heads = frame.leads.iter().map(|lead| lead.headline()).chain(frame.report.iter().copied());
+    let told: BTreeSet<String> = heads.chain([frame.request]).flat_map(content_words).collect();
+    // A cause of something else, such as an edit that failed on the way, shares no words with the work.
+    let belongs = |claim: &Claim| {
+        shared(&content_words(&claim.passage()), &told) >= CAUSE_SHARED_WORDS_MIN
+            || frame.files.iter().any(|file| names_file(&claim.text, file))
+    };
+    let stands = |claim: &&Claim| {
+        claim.kind == ClaimKind::Cause
+            && gates::stands_alone(&claim.text)
+            && gates::has_verb(&claim.text)
+            && belongs(claim)
+    };
+    let (planned, said): (Vec<&Claim>, Vec<&Claim>) =
+        frame.details.iter().copied().filter(stands).partition(|claim| claim.source == TextSource::Plan);
+    let best = said.into_iter().max_by(|a, b| a.worth.total_cmp(&b.worth));
+    let text = match best {
+        Some(cause) => titles::without_cause_label(&cause.passage()),
+        None => {
+            let mut planned = planned;
+            planned.sort_by_key(|claim| claim.place.index);
+            let sentences: Vec<String> =
+                planned.iter().take(PLAN_CAUSES_MAX).map(|claim| full_stop(&claim.text)).collect();
+            sentences.join(" ")
+        }
+    };
+    let text = without_line_numbers(&text);
+    // The label is English, like the words that it introduces.
+    let label = if Language::detect(&text) == Language::English { "Cause: " } else { "" };
+    (!text.is_empty()).then(|| StorySentence::single(CAUSE_WEIGHT, format!("{label}{text}")))
 }
 
 /// The statements of the commits' bodies; those of a pull request only if no commit says more than its title.
@@ -144,11 +208,36 @@ fn plan_reason(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
     (!reason.is_empty()).then(|| StorySentence::single(PLAN_REASON_WEIGHT, format!("Before: {reason}")))
 }
 
-/// The first sentences of a plan's reason, without those that refer to something before it.
+/// The first sentences of a plan's reason, without those that refer to something before it and those about the plan
+/// itself.
 fn reason_sentences(text: &str) -> String {
     let line = one_line(text);
     let sentences = sentences::split(&line).into_iter().skip_while(|sentence| gates::refers_back(sentence));
-    sentences::join_fitting(sentences, REASON_CHARS)
+    let past = sentences.filter(|sentence| !speaks_of_plan(sentence)).map(|sentence| {
+        let said = sentence.replace(" currently ", " ").replace(" now ", " ");
+        capitalised(said.strip_prefix("Currently, ").unwrap_or(&said))
+    });
+    let past: Vec<String> = past.collect();
+    sentences::join_fitting(past.iter().map(String::as_str), REASON_CHARS)
+}
+
+/// Whether a sentence of a plan tells what is to be done.
+fn speaks_of_plan(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    [
+        "this plan",
+        "this task",
+        "will ",
+        "we need",
+        "needs to ",
+        "need to ",
+        "should ",
+        "the goal",
+        "this adds",
+        "want",
+    ]
+    .iter()
+    .any(|phrase| lower.contains(phrase))
 }
 
 /// Sentences with their weights: those that tell a change or finding, and those that add to it.
@@ -158,17 +247,22 @@ struct ToldSentences {
     extras: Vec<StorySentence>,
 }
 
-/// What was said about a change. One text tells it, so that its sentences belong together; other texts add
-/// causes, caveats and the user's words. A commit that explains itself leaves all of them to the extras.
+/// What was said about a change. One text tells it, so that its sentences belong together; other texts add causes,
+/// caveats and what the user wished. A commit that explains itself leaves all of them to the extras, and takes only
+/// what was said after it: what was said before it may have changed on the way.
 fn work_details(frame: &ClaimFrame<'_>, told_by_commit: bool) -> ToldSentences {
     let committed = frame.is_committed();
     let reported = frame.details.iter().any(|claim| claim.kind != ClaimKind::Finished);
     let main = main_text(&frame.details);
+    let landed = frame.leads.iter().filter(|lead| lead.kind == ClaimKind::Commit).map(|lead| lead.at).max();
     let mut told = ToldSentences::default();
     for claim in &frame.details {
-        let said = matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact);
-        if said {
+        if matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice) {
             told.extras.push(StorySentence::single(claim.worth, format!("The user: “{}”", claim.text)));
+            continue;
+        }
+        // What the user stated beside a request is told in the account.
+        if claim.kind == ClaimKind::UserFact {
             continue;
         }
         // The names of tasks say no more than the report does.
@@ -184,14 +278,20 @@ fn work_details(frame: &ClaimFrame<'_>, told_by_commit: bool) -> ToldSentences {
             told.story.push(StorySentence::of_claim(claim.worth * 0.55, claim));
         } else if worthy && !task {
             let weight = claim.worth + explaining_bonus(claim.kind);
-            if main == Some(place_of(claim)) && !told_by_commit {
+            if main == Some(place_of(claim)) && !told_by_commit && frame.report.is_empty() {
                 told.story.push(StorySentence::of_claim(weight, claim));
-            } else if adds_reason(claim) {
+            } else if adds_reason(claim) && landed.is_none_or(|landed| claim.at >= landed || explains(claim))
+            {
                 told.extras.push(StorySentence::single(weight.min(EXTRA_WEIGHT_MAX), claim.passage()));
             }
         }
     }
     told
+}
+
+/// Whether a sentence before the commit says why something was wrong: the commit does not change that.
+fn explains(claim: &Claim) -> bool {
+    matches!(claim.kind, ClaimKind::Cause | ClaimKind::DeadEnd) && claim.source != TextSource::Message
 }
 
 const fn explaining_bonus(kind: ClaimKind) -> f32 {
@@ -211,7 +311,12 @@ fn adds_reason(claim: &Claim) -> bool {
     };
     // What was said in the middle of a turn is often corrected at its end.
     let least = if claim.source == TextSource::Message { least.max(INTURN_EXTRA_WORTH_MIN) } else { least };
-    claim.worth >= least && !gates::speaks_to_reader(&claim.text) && !gates::is_passing_trouble(&claim.text)
+    claim.worth >= least
+        && gates::stands_alone(&claim.text)
+        && !claim.place.listed
+        && !gates::supposes(&claim.text)
+        && !gates::speaks_to_reader(&claim.text)
+        && !gates::is_passing_trouble(&claim.text)
 }
 
 /// The text that says most about a change or finding; the later of equals, because it knows more.

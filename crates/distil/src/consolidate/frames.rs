@@ -34,6 +34,8 @@ pub(super) struct ClaimFrame<'c> {
     pub leads: Vec<&'c Claim>,
     pub details: Vec<&'c Claim>,
     pub files: Vec<String>,
+    /// What the agent's report of the turn says was done, item by item.
+    pub report: Vec<&'c str>,
     /// What the user asked for.
     pub request: &'c str,
     pub at: Millis,
@@ -58,6 +60,11 @@ const SAME_FINDING_OVERLAP: f32 = 0.42;
 const REPAIR_OVERLAP: f32 = 0.75;
 /// Two changes whose titles share this much are one.
 const SAME_WORK_OVERLAP: f32 = 0.5;
+/// The same for two commits of the same files.
+const SAME_COMMIT_OVERLAP: f32 = 0.34;
+
+/// A commit whose body has this many characters explains itself.
+pub(super) const COMMIT_BODY_CHARS_MIN: usize = 160;
 
 impl<'c> ClaimFrame<'c> {
     fn new(kind: FrameKind, episode: &'c EpisodeClaims, at: Millis) -> Self {
@@ -66,6 +73,7 @@ impl<'c> ClaimFrame<'c> {
             leads: Vec::new(),
             details: Vec::new(),
             files: Vec::new(),
+            report: Vec::new(),
             request: &episode.request,
             at,
             turn: episode.turn,
@@ -87,6 +95,12 @@ impl<'c> ClaimFrame<'c> {
     /// The worth of the detail that is most worth remembering.
     pub(super) fn best_worth(&self) -> f32 {
         self.details.iter().map(|claim| claim.worth).fold(0.0, f32::max)
+    }
+
+    /// Whether a commit of the frame says more than its subject.
+    fn explains_itself(&self) -> bool {
+        let mut commits = self.leads.iter().filter(|lead| lead.kind == ClaimKind::Commit);
+        commits.any(|lead| lead.text.chars().count() >= COMMIT_BODY_CHARS_MIN)
     }
 
     fn names_cause(&self) -> bool {
@@ -115,6 +129,7 @@ impl<'c> ClaimFrame<'c> {
                 self.files.push(file);
             }
         }
+        self.report.extend(other.report);
         self.at = self.at.max(other.at);
     }
 
@@ -177,6 +192,7 @@ impl<'c> FrameBuilder<'c> {
         let commits = episode.claims.iter().filter(|claim| claim.kind == ClaimKind::Commit).count();
         let works = !episode.edited.is_empty() || commits > 0 || reports_planned_work(episode);
         work.files.clone_from(&episode.edited);
+        work.report = episode.outcome.report.iter().map(String::as_str).collect();
         let first = self.frames.len();
         for claim in &episode.claims {
             match claim.kind {
@@ -231,6 +247,7 @@ impl<'c> FrameBuilder<'c> {
         let mut frame = ClaimFrame::new(FrameKind::Work, episode, claim.at);
         frame.leads.push(claim);
         std::mem::swap(&mut frame.files, &mut work.files);
+        std::mem::swap(&mut frame.report, &mut work.report);
         frame.leads.append(&mut work.leads);
         let details = std::mem::take(&mut work.details);
         let (fitting, loose): (Vec<_>, Vec<_>) =
@@ -457,7 +474,14 @@ fn is_same_work(a: &ClaimFrame<'_>, b: &ClaimFrame<'_>) -> bool {
     let least = if repairs { REPAIR_OVERLAP } else { SAME_WORK_OVERLAP };
     let alike = !one.is_empty() && !other.is_empty() && overlap(&one, &other) >= least;
     let both_committed = a.is_committed() && b.is_committed();
-    let akin =
-        if both_committed { shared(&one, &other) > 0 } else { overlap(&a.words(), &b.words()) >= 0.55 };
+    // A repair that explains itself is a memory of its own, beside the work that it repairs.
+    if both_committed && fixes(a) != fixes(b) && a.explains_itself() && b.explains_itself() {
+        return !one.is_empty() && overlap(&one, &other) >= REPAIR_OVERLAP;
+    }
+    let akin = if both_committed {
+        overlap(&one, &other) >= SAME_COMMIT_OVERLAP
+    } else {
+        overlap(&a.words(), &b.words()) >= 0.55
+    };
     alike || (files * 2 >= fewer && files > 0 && akin)
 }

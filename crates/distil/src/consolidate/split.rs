@@ -54,6 +54,7 @@ fn take_causes<'c>(frame: &mut ClaimFrame<'c>) -> Vec<ClaimFrame<'c>> {
                     leads: Vec::new(),
                     details: vec![cause],
                     files: frame.files.clone(),
+                    report: Vec::new(),
                     request: frame.request,
                     at: cause.at,
                     turn: frame.turn,

@@ -110,7 +110,29 @@ const FINDING_TITLE_SCORE_MIN: f32 = 0.3;
 pub(super) fn finding_title(frame: &ClaimFrame<'_>) -> Option<String> {
     let reads_well = |claim: &Claim| is_title(claim) && title_score(claim) >= FINDING_TITLE_SCORE_MIN;
     let cause = |claim: &Claim| claim.kind == ClaimKind::Cause && claim.worth >= 0.6 && reads_well(claim);
-    best(frame, cause).or_else(|| best(frame, reads_well)).map(|claim| sentence_title(&claim.text))
+    let title = best(frame, cause).or_else(|| best(frame, reads_well));
+    // If its best sentence is talk, the lesser ones are no better.
+    without_talk(&sentence_title(&title?.text))
+}
+
+/// The title up to the clause that goes on with the conversation: "The mirror has no cursor, so let's ask the
+/// server" → "The mirror has no cursor". `None` if nothing that stands alone is left.
+fn without_talk(title: &str) -> Option<String> {
+    let is_talk = |text: &str| {
+        let lower = format!(" {} ", text.to_lowercase());
+        TALKING.iter().any(|phrase| lower.contains(phrase))
+    };
+    if !is_talk(title) {
+        return Some(title.to_owned());
+    }
+    let ends = [", ", " — ", " – ", "; "].iter().flat_map(|mark| title.match_indices(mark));
+    let heads = ends.map(|(end, _)| &title[..end]).filter(|head| !is_talk(head));
+    let head = heads.max_by_key(|head| head.len())?;
+    let stands = gates::stands_alone(head)
+        && gates::has_verb(head)
+        && gates::names_something(head)
+        && gates::first_word(head) != "to";
+    stands.then(|| head.to_owned())
 }
 
 /// The fitting claim that makes the best title; the first of equals.
@@ -146,7 +168,7 @@ fn title_score(claim: &Claim) -> f32 {
         (!gates::names_something(&title), 0.1),
         (is_labelled(&title), 0.2),
         (has_label(&title), 0.15),
-        (lower.starts_with(" the fix ") || lower.starts_with(" the failure"), 0.15),
+        (lower.starts_with(" the fix ") || lower.starts_with(" the failure"), 0.3),
     ];
     let cost: f32 = costs.iter().filter(|(holds, _)| *holds).map(|(_, cost)| cost).sum();
     // The first sentence of a report says what the rest is about.
@@ -174,6 +196,13 @@ const SUBJECTLESS: &[&str] = &[
     "provides ", "removes ", "updates ", "moves ", "replaces ", "extracts ", "normalizes ",
 ];
 
+/// Phrases of a sentence that goes on with a conversation, which the reader of a title did not follow.
+#[rustfmt::skip]
+const TALKING: &[&str] = &[
+    " let's ", " is right ", " are right ", " was right ", " notice the ", " notice that ", " somewhat ", " odd one out ", " either way ",
+    " doesn't hurt ", " in this session ", " not quite ", " that pattern ", " we need ", " is a single-line ", " reason: ", " a new `", " can now build ", " as mentioned ",
+    " as noted ", " as discussed ", " same way ", " the above ", " the remaining ", " this time ", " for you ", " proposal: ", " these into ",
+];
 fn is_title(claim: &Claim) -> bool {
     if matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Finished) {
         return false;
@@ -251,8 +280,12 @@ const LABELS: &[&str] = &[
     "the fix is simple: ", "the fix was simple: ", "the simplest fix: ",
 ];
 
-/// A sentence as a title: the label off, cut at a clause.
-pub(super) fn sentence_title(text: &str) -> String {
+/// The statement behind the labels of a cause: "Root cause: the cursor is stale" → "The cursor is stale".
+pub(super) fn without_cause_label(text: &str) -> String {
+    capitalised(behind_labels(text))
+}
+
+fn behind_labels(text: &str) -> &str {
     let mut rest = text.trim();
     for _ in 0..2 {
         let lower = rest.to_lowercase();
@@ -261,6 +294,12 @@ pub(super) fn sentence_title(text: &str) -> String {
             None => break,
         }
     }
+    rest
+}
+
+/// A sentence as a title: the label off, cut at a clause.
+pub(super) fn sentence_title(text: &str) -> String {
+    let rest = behind_labels(text);
     let first = crate::sentences::split(rest).first().copied().unwrap_or(rest);
     headline(first, Language::detect(rest)).trim_end_matches('.').to_owned()
 }
