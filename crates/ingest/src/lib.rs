@@ -20,6 +20,7 @@ pub mod episodes;
 pub mod heuristic_compressor;
 pub mod job;
 mod item_matcher;
+mod known_rows;
 mod limits;
 pub mod live_compressor;
 mod llm_compressor;

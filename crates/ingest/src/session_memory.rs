@@ -5,10 +5,12 @@
 //! keeps its id, everything that refers to a merged row follows it, and applying the same claims again
 //! changes nothing. The caller's transaction makes it exactly-once.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use crate::dedup::ObservationFingerprint;
+use crate::dedup::join_duplicates;
 use crate::item_matcher::{self, ItemMatch};
+use crate::known_rows::{KnownRows, keep_priority};
 use crate::pitfall::{self, Pitfall};
 use crate::replacements;
 use crate::saved_notes;
@@ -20,7 +22,6 @@ use claude_mem_core::memory::{
 use claude_mem_core::vocabulary::PREFERENCE;
 use claude_mem_distil::EpisodeClaims;
 use claude_mem_search::restated_rows;
-use claude_mem_search::statement::Statement;
 use claude_mem_store::{
     MemoryLevel, NewRowContext, Observation, StoreError, StoreReader, StoreWriter, StoredClaims,
     tombstone_for,
@@ -422,91 +423,6 @@ pub(crate) fn consolidate_stored(
     let mut memories = consolidator(&episodes);
     memories.observations.retain(|made| !made.claims.iter().all(|key| by_model.contains(key)));
     Ok(memories)
-}
-
-/// Observations of one session that say the same are one, with the claims of all.
-fn join_duplicates(made: &[ConsolidatedObservation]) -> Vec<ConsolidatedObservation> {
-    let mut joined: Vec<(ObservationFingerprint, ConsolidatedObservation)> = Vec::new();
-    for made in made {
-        let said = ObservationFingerprint::from_new(&made.observation);
-        let is_same = |(earlier, known): &&mut (ObservationFingerprint, ConsolidatedObservation)| {
-            said.is_duplicate_of(earlier) || states_same(&known.observation, &made.observation)
-        };
-        match joined.iter_mut().find(is_same) {
-            Some((_, earlier)) => {
-                let added = made.claims.iter().filter(|claim| !earlier.claims.contains(claim));
-                let added: Vec<String> = added.cloned().collect();
-                earlier.claims.extend(added);
-                // The user's own words stay, and stay the user's.
-                let (known, new) = (&earlier.observation, &made.observation);
-                let form = (&known.text.kind, known.origin);
-                if restated_rows::stronger(form, (&new.text.kind, new.origin)) != form {
-                    earlier.observation = made.observation.clone();
-                }
-            }
-            None => joined.push((said, made.clone())),
-        }
-    }
-    joined.into_iter().map(|(_, made)| made).collect()
-}
-
-/// Whether the user stated the same twice.
-fn states_same(one: &NewObservation, other: &NewObservation) -> bool {
-    let statement = |new: &NewObservation| Statement::parse(&new.text.title);
-    (one.origin, other.origin) == (Origin::User, Origin::User)
-        && one.text.kind == other.text.kind
-        && statement(one).zip(statement(other)).is_some_and(|(one, other)| one.says_same(&other))
-}
-
-/// The rows that a session's claims went into.
-struct KnownRows {
-    links: HashMap<String, ObservationId>,
-    /// In the order of their ids. Rows are taken out as consolidated observations claim them.
-    rows: BTreeMap<ObservationId, Observation>,
-}
-
-impl KnownRows {
-    fn load(reads: &StoreReader<'_>, session: SessionId) -> Result<Self, StoreError> {
-        let links: HashMap<String, ObservationId> = reads.claim_links(session)?.into_iter().collect();
-        let ids: BTreeSet<ObservationId> = links.values().copied().collect();
-        let ids: Vec<ObservationId> = ids.into_iter().collect();
-        let rows = reads.observations_by_id(&ids)?.into_iter().map(|row| (row.id, row)).collect();
-        Ok(Self { links, rows })
-    }
-
-    /// For each row, the observation that shares most of its claims; the first one if several do.
-    fn owners(&self, made: &[ConsolidatedObservation]) -> HashMap<ObservationId, usize> {
-        let mut best: HashMap<ObservationId, (usize, usize)> = HashMap::new();
-        for (at, made) in made.iter().enumerate() {
-            let mut shared: HashMap<ObservationId, usize> = HashMap::new();
-            for id in made.claims.iter().filter_map(|claim| self.links.get(claim)) {
-                *shared.entry(*id).or_default() += 1;
-            }
-            for (id, count) in shared {
-                let (_, most) = best.entry(id).or_insert((at, 0));
-                if count > *most {
-                    best.insert(id, (at, count));
-                }
-            }
-        }
-        best.into_iter().map(|(id, (at, _))| (id, at)).collect()
-    }
-
-    fn take_owned(&mut self, owners: &HashMap<ObservationId, usize>, at: usize) -> Vec<Observation> {
-        let ids: Vec<ObservationId> =
-            self.rows.keys().copied().filter(|id| owners.get(id) == Some(&at)).collect();
-        ids.into_iter().filter_map(|id| self.rows.remove(&id)).collect()
-    }
-
-    fn links_of(&self, made: &ConsolidatedObservation) -> BTreeSet<ObservationId> {
-        made.claims.iter().filter_map(|claim| self.links.get(claim)).copied().collect()
-    }
-}
-
-/// Which of several rows keeps its number: one that a person has touched, then the oldest.
-fn keep_priority(row: &Observation) -> (bool, bool, std::cmp::Reverse<i64>) {
-    let is_touched = row.pinned || row.wrong || row.level == MemoryLevel::User;
-    (row.edited, is_touched, std::cmp::Reverse(row.id.0))
 }
 
 /// A preference is only proposed until the user confirms it.

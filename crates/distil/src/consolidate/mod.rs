@@ -12,6 +12,7 @@ mod account_line;
 mod compose;
 mod decision;
 mod done;
+mod frame_builder;
 mod frames;
 mod narrative;
 mod open_items;
@@ -31,7 +32,7 @@ pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
     keep_last_recap(&mut turns);
     withdraw_retracted(&mut turns);
     let ordered: Vec<&EpisodeClaims> = turns.iter().collect();
-    let frames = overtaken::absorb_overtaken(split::split_causes(frames::build_frames(&ordered)));
+    let frames = overtaken::absorb_overtaken(split::split_causes(frame_builder::build_frames(&ordered)));
     let vocabulary = ordered.iter().rev().find_map(|episode| episode.vocabulary.as_deref().cloned());
     let observations = compose::compose_observations(&frames, &vocabulary.unwrap_or_default());
     let open_items = open_items::open_items(&ordered);
