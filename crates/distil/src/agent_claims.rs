@@ -40,9 +40,12 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
     let is_short = count <= SHORT_SENTENCES_MAX;
     let options = option_paragraphs(&document);
     let is_status = is_status_report(&document);
+    let offers_choice = document.sentences.last().is_some_and(|last| asks_to_choose(&last.text));
     let mut claims: Vec<Claim> = Vec::new();
     for (index, sentence) in document.sentences.iter().enumerate() {
         let is_fragment = sentence.text.starts_with('(')
+            || (offers_choice && sentence.block == TextBlock::Item)
+            || is_checked_off(&sentence.text)
             || is_listing(sentence)
             || gates::names_option(&sentence.text)
             || is_instruction(sentence);
@@ -119,6 +122,19 @@ fn is_option(text: &str) -> bool {
     let second = words.next().unwrap_or_default();
     let dashed = || words.clone().next().is_some_and(|word| matches!(word, "—" | "–" | "-" | ":"));
     letter(first) || (named && (mark(second) || (second.chars().count() == 1 && dashed())))
+}
+
+/// Whether a message ends by asking the user to pick: the items of its lists are candidates, not facts.
+fn asks_to_choose(last: &str) -> bool {
+    let lower = format!(" {} ", last.to_lowercase());
+    let picks =
+        [" which ", " prefer", " option", " approach", " direction", " would you rather", " pick ", " or "];
+    lower.trim_end().ends_with(['?', '？']) && picks.iter().any(|word| lower.contains(word))
+}
+
+/// A line of a checklist: "Same name throughout. ✅".
+fn is_checked_off(text: &str) -> bool {
+    text.trim_end().ends_with(['✅', '✓', '✔', '☑'])
 }
 
 /// What holds only now or here: process numbers, line numbers, the state of the checkout.

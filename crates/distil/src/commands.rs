@@ -366,7 +366,11 @@ fn purpose_of(simple: &SimpleCommand) -> CommandPurpose {
         "pytest" | "py.test" | "tox" | "nox" | "unittest" | "jest" | "vitest" | "mocha" | "ava" | "rspec"
         | "phpunit" | "pest" | "ctest" | "playwright" | "cypress" | "bats" | "ginkgo" | "busted"
         | "minitest" => CommandPurpose::Test,
-        "npm" | "pnpm" | "yarn" | "bun" | "deno" => script(first, second),
+        "npm" | "pnpm" | "yarn" | "bun" | "deno" => {
+            let words = &simple.bare()[1..];
+            let mut words = words[shell::package_options(words)..].iter().map(String::as_str);
+            script(words.next().unwrap_or_default(), words.next().unwrap_or_default())
+        }
         "go" => match first {
             "test" => CommandPurpose::Test,
             "vet" | "fmt" => CommandPurpose::Check,

@@ -66,6 +66,13 @@ fn each_check_of_a_line_has_its_outcome() {
             false,
             vec![row("npm run lint", true, ""), row("npm test", true, "4 passed")],
         ),
+        // Wrappers and the choice of a package say nothing about what was run.
+        (
+            "rtk test pnpm --filter api test && pnpm -C web exec tsc --noEmit",
+            "Tests  4 passed (4)",
+            false,
+            vec![row("pnpm --filter api test", true, "4 passed"), row("tsc --noEmit", true, "")],
+        ),
         // The tests ran, so what stands before them passed.
         (
             "npm run lint && npm test | tail -5",

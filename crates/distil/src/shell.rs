@@ -299,6 +299,21 @@ impl SimpleCommand {
     }
 }
 
+/// The number of leading words that choose the package a script runs in: `--filter web`, `-C api`, `workspace api`.
+pub(super) fn package_options(words: &[String]) -> usize {
+    let mut count = 0;
+    while let Some(word) = words.get(count) {
+        match word.as_str() {
+            "--filter" | "-F" | "-C" | "--dir" | "--cwd" | "--prefix" | "--workspace" | "workspace" => {
+                count += 2
+            }
+            option if option.starts_with('-') && option != "-v" && option != "--version" => count += 1,
+            _ => break,
+        }
+    }
+    count.min(words.len())
+}
+
 /// The number of leading words that are wrappers or variables.
 fn wrapper_words(words: &[String]) -> usize {
     let word = |index: usize| words.get(index).map_or("", String::as_str);
@@ -306,13 +321,18 @@ fn wrapper_words(words: &[String]) -> usize {
     let name = first.rsplit('/').next().unwrap_or(first);
     match name {
         _ if is_assignment(first) => 1,
+        // What `rtk test` and the like run comes behind them.
+        "rtk" if matches!(word(1), "test" | "err" | "proxy" | "summary") => 2,
         "sudo" | "time" | "rtk" | "nohup" | "exec" | "command" | "npx" | "bunx" | "xvfb-run" | "then"
         | "do" | "else" | "if" | "!" | "while" | "until" | "{" | "(" => 1,
         "env" | "nice" | "stdbuf" => 1 + words[1..].iter().take_while(|w| w.starts_with('-')).count(),
         "timeout" => 2 + words[1..].iter().take_while(|w| w.starts_with('-')).count(),
         "uv" | "poetry" | "pipenv" | "rye" | "pdm" | "hatch" if word(1) == "run" => 2,
         "bundle" if word(1) == "exec" => 2,
-        "pnpm" | "yarn" if matches!(word(1), "exec" | "dlx") => 2,
+        "pnpm" | "yarn" | "npm" => {
+            let options = package_options(&words[1..]);
+            if matches!(word(1 + options), "exec" | "dlx") { 2 + options } else { 0 }
+        }
         "python" | "python3" | "py" if word(1) == "-m" => 2,
         _ => 0,
     }

@@ -149,15 +149,27 @@ fn purpose<'c>(
     let requests = || episodes.iter().map(asked);
     let asked = requests().find(|request| says_purpose(request)).map(str::to_owned);
     // A session of nothing but "resume" and "commit" was for what it committed, changed or found out.
-    let committed =
-        || claims.iter().find(|claim| claim.kind == ClaimKind::Commit).map(|claim| claim.title.clone());
+    let is_work =
+        |claim: &&&Claim| claim.kind == ClaimKind::Commit && !claim.title.to_lowercase().contains("todo");
+    let committed = || claims.iter().find(is_work).map(|claim| claim.title.clone());
     let made = || observations.first().map(|made| made.observation.text.title.clone());
     let any = || requests().find(|request| !request.is_empty()).map(str::to_owned);
     let plain = || any().filter(|request| !is_remark(request) && content_words(request).len() > 1);
+    // A question, or a wish that points at something, is not what a session with commits was for.
+    let asked = asked.filter(|asked| !is_unclear(asked) || committed().is_none());
     let purpose = asked.or_else(committed).or_else(plain).or_else(made).or_else(any).unwrap_or_default();
     let purpose = capitalised(&without_openers(without_command(&purpose)));
     let whole = sentences::join_fitting(sentences::split(&purpose).into_iter(), PURPOSE_CHARS_MAX);
     if whole.is_empty() { clip(&purpose, PURPOSE_CHARS_MAX) } else { whole }
+}
+
+/// Whether a request is a question, or points at something that it does not name.
+fn is_unclear(request: &str) -> bool {
+    let lower = request.to_lowercase();
+    let points =
+        ["something like this", "like this one", "like that", "the following:", "see below", "as above"];
+    (request.trim_end().ends_with('?') && sentences::split(request).len() == 1)
+        || points.iter().any(|phrase| lower.contains(phrase))
 }
 
 /// First words of requests that only steer the conversation or the branch.

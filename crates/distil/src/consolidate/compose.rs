@@ -100,9 +100,9 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
             story.extend(reported);
         }
     }
-    // What was done comes first, then how it was before. A change is not told by its past alone.
+    // How it was comes before what was done. A change is not told by its past alone.
     if body_chars < BODY_REASON_CHARS_MIN && !story.is_empty() {
-        story.extend(plan_reason(frame));
+        story.splice(0..0, plan_reason(frame));
     }
     let mut extras = details.extras;
     for lead in frame.leads.iter().filter(|lead| lead.kind == ClaimKind::Commit) {
@@ -112,7 +112,8 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     }
     let mut made = NewObservation::new(kind, title, Origin::Agent, frame.at);
     fill(&mut made, story, extras);
-    made.text.files_modified.clone_from(&frame.files);
+    let in_project = |file: &&String| !file.starts_with(['/', '~']);
+    made.text.files_modified = frame.files.iter().filter(in_project).cloned().collect();
     made.text.concepts =
         draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
     mark_outside(&mut made, &frame.details);

@@ -7,7 +7,7 @@ use crate::cues::Language;
 use crate::gates;
 use crate::sentences::TextDocument;
 use crate::text::{capitalised, content_words, is_name};
-use crate::titles::{headline, shorten, shorten_to};
+use crate::titles::{headline, shorten};
 
 use super::frames::ClaimFrame;
 
@@ -48,23 +48,38 @@ pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
 /// first statement of its body.
 fn lead_title(lead: &Claim) -> String {
     let title = capitalised(&shorten(&lead.title, TITLE_CHARS_MAX));
+    if is_clerical(&lead.title)
+        && let Some(recorded) = recorded_statement(&lead.text)
+    {
+        return recorded;
+    }
     if !is_vague(&lead.title) {
         return title;
     }
     let body = TextDocument::read(&lead.text);
     let first = body.sentences.iter().map(|sentence| sentence.text.trim_end_matches('.'));
     let mut first = first.filter(|text| content_words(text).len() >= 3 && !text.ends_with(':'));
-    match first.next() {
-        Some(first) => {
-            let room = TITLE_CHARS_MAX.saturating_sub(title.chars().count() + 2).max(COMPLETED_CHARS_MIN);
-            format!("{title}: {}", shorten_to(&lower_first(first), room, COMPLETED_CHARS_MIN / 2))
-        }
-        None => title,
-    }
+    let completed = first.next().map(|first| format!("{title}: {}", lower_first(first)));
+    completed.filter(|completed| completed.chars().count() <= COMPLETED_CHARS_MAX).unwrap_or(title)
 }
 
-/// Characters that a statement gets which completes a title, however long the title is.
-const COMPLETED_CHARS_MIN: usize = 50;
+/// Whether a subject names the act of writing something down, not what was written: "Add a learnings entry".
+fn is_clerical(title: &str) -> bool {
+    let lower = title.to_lowercase();
+    let writes = ["add ", "update ", "document ", "record ", "capture ", "log ", "note "];
+    let papers = ["learning", "insight", "lesson", "decision record", " adr", "gotcha", "memory"];
+    writes.iter().any(|verb| lower.starts_with(verb)) && papers.iter().any(|paper| lower.contains(paper))
+}
+
+/// The first statement of a body that makes a title.
+fn recorded_statement(body: &str) -> Option<String> {
+    let document = TextDocument::read(body);
+    let mut titles = document.sentences.iter().map(|sentence| sentence_title(&sentence.text));
+    titles.find(|title| gates::stands_alone(title) && gates::has_verb(title) && !is_labelled(title))
+}
+
+/// Characters of a title that the first statement of its body completes. A longer one stays as it is.
+const COMPLETED_CHARS_MAX: usize = TITLE_CHARS_MAX;
 
 /// Words of subjects that name no part of the project.
 #[rustfmt::skip]
@@ -268,6 +283,7 @@ const LABEL_WORDS_MAX: usize = 5;
 /// Labels in front of a cause.
 #[rustfmt::skip]
 const LABELS: &[&str] = &[
+    "key rule: ", "key learning: ", "key learnings: ", "lesson: ", "rule: ",
     "root cause found: ", "cause found: ", "found the cause: ", "found it: ", "ursache: ", "causa: ", "cause : ",
     "root cause: ", "the root cause: ", "root cause — ", "cause: ", "fix: ", "fixed: ", "problem: ", "issue: ",
     "the issue: ", "the problem: ", "the fix: ", "note: ", "important: ", "result: ", "solution: ", "finding: ",
