@@ -305,7 +305,7 @@ pub(super) fn package_options(words: &[String]) -> usize {
     while let Some(word) = words.get(count) {
         match word.as_str() {
             "--filter" | "-F" | "-C" | "--dir" | "--cwd" | "--prefix" | "--workspace" | "workspace" => {
-                count += 2
+                count += 2;
             }
             option if option.starts_with('-') && option != "-v" && option != "--version" => count += 1,
             _ => break,

@@ -9,9 +9,10 @@ use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::decisions;
 use crate::draft;
+use crate::gates;
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 use crate::speech::MarkedSentence;
-use crate::text::{clip, content_words, is_name, overlap, shared, with_apostrophes};
+use crate::text::{capitalised, clip, content_words, is_name, overlap, shared, with_apostrophes};
 
 use super::frames::ClaimFrame;
 use super::narrative::SAME_SENTENCE;
@@ -54,7 +55,7 @@ fn settled(frame: &ClaimFrame<'_>, composed: &NewObservation) -> NewObservation 
 /// A rule, choices or a fact in the user's own words.
 fn stated(frame: &ClaimFrame<'_>, lead: &Claim) -> NewObservation {
     let title = if lead.title.is_empty() {
-        with_apostrophes(&titles::sentence_title(&lead.text))
+        with_apostrophes(&without_first_person(&titles::sentence_title(&lead.text)))
     } else {
         lead.title.clone()
     };
@@ -81,6 +82,23 @@ fn stated(frame: &ClaimFrame<'_>, lead: &Claim) -> NewObservation {
         made.text.concepts = draft::concepts(&[TRADE_OFF]);
     }
     made
+}
+
+/// Phrases by which a person introduces a wish.
+#[rustfmt::skip]
+const WISHES: &[&str] = &[
+    "i would prefer that ", "i'd prefer that ", "i would like that ", "i think that ", "i think ", "i feel that ", "i would say ",
+    "i want that ", "i believe that ", "i believe ",
+];
+
+/// A title without the words that introduce the wish: "I think the queue must stay small" → "The queue must stay
+/// small". The narrative quotes the sentence whole.
+fn without_first_person(title: &str) -> String {
+    let lower = title.to_lowercase();
+    let rests = WISHES.iter().filter_map(|wish| Some(lower.find(wish)? + wish.len()));
+    let rest = rests.max().and_then(|start| title.get(start..)).unwrap_or(title);
+    let stands = content_words(rest).len() >= OPENING_WORDS_MIN && !gates::is_dangling(rest);
+    if stands { capitalised(rest) } else { title.to_owned() }
 }
 
 /// One of several choices in a line.
