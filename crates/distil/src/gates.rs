@@ -251,7 +251,7 @@ const SESSION_TALK: &[&str] = &[
     " task completed ", " memory updated ", " quick task complete", " as fixed ", " original state ", " successor ",
     " self-review ", " placeholder scan ", " will follow because ", " ready for review ", " ready to merge ", " pushed to ",
     " committed successfully ", " unstaged ", " remain untouched ", " give it a ", " the first edit ", " the second edit ", " the edit failed ",
-    " the commit contains ", " the commit includes ", " was included in the commit ",
+    " the commit contains ", " the commit includes ", " was included in the commit ", " committed as ", " changelog has been updated ", " changelog is updated ",
 ];
 
 /// Whether a sentence is about the session rather than the project: nobody asks for it next week.

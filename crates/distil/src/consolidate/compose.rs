@@ -34,7 +34,7 @@ const PLAN_REASON_WEIGHT: f32 = 0.725;
 /// Weight of the cause that a plan names.
 const PLAN_CAUSE_WEIGHT: f32 = 0.7;
 /// A commit with a body of this many characters needs no reason of a plan.
-const BODY_REASON_CHARS_MIN: usize = 80;
+const BODY_REASON_CHARS_MIN: usize = 400;
 /// What is told beside such a body must be this likely to be worth remembering.
 const EXTRA_WORTH_MIN: f32 = 0.5;
 const EXTRA_FACT_WORTH_MIN: f32 = 0.65;
@@ -206,7 +206,9 @@ fn commit_body(frame: &ClaimFrame<'_>) -> Vec<StorySentence> {
 fn plan_reason(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
     let plan = frame.leads.iter().find(|lead| lead.kind == ClaimKind::Plan)?;
     let reason = reason_sentences(&plan.text);
-    (!reason.is_empty()).then(|| StorySentence::single(PLAN_REASON_WEIGHT, format!("Before: {reason}")))
+    let cause = titles::without_cause_label(&reason);
+    let told = if cause == reason { format!("Before: {reason}") } else { format!("Cause: {cause}") };
+    (!reason.is_empty()).then(|| StorySentence::single(PLAN_REASON_WEIGHT, told))
 }
 
 /// The first sentences of a plan's reason, without those that refer to something before it and those about the plan
@@ -215,7 +217,7 @@ fn reason_sentences(text: &str) -> String {
     let line = one_line(text);
     let sentences = sentences::split(&line).into_iter().skip_while(|sentence| gates::refers_back(sentence));
     let past = sentences.filter(|sentence| !speaks_of_plan(sentence)).map(|sentence| {
-        let said = sentence.replace(" currently ", " ").replace(" now ", " ");
+        let said = sentence.replace(" currently ", " ").replace(" now ", " ").replace("The current ", "The ");
         capitalised(said.strip_prefix("Currently, ").unwrap_or(&said))
     });
     let past: Vec<String> = past.collect();
