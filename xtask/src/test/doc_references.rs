@@ -123,7 +123,9 @@ impl<'t> DocReference<'t> {
             let is_path =
                 !span.starts_with(['/', '.', '~']) && span.chars().all(|c| is_word(c) || "/.-".contains(c));
             let path = span.trim_end_matches('/');
-            if is_path && (path.ends_with(".rs") || path.contains("/src")) {
+            if is_path
+                && (Path::new(path).extension().is_some_and(|ending| ending == "rs") || path.contains("/src"))
+            {
                 return Some(Self::SourcePath(path));
             }
             let stem = path.rsplit('/').next()?;
