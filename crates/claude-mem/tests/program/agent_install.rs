@@ -114,6 +114,33 @@ fn all_agents_are_registered_and_restored() {
     assert_untouched(&home);
 }
 
+/// Instructions are the user's, and agents that are not here stay away.
+#[test]
+fn instructions_and_absent_agents_are_left_alone() {
+    let home = machine();
+    let project = home.project();
+    let instructions = [
+        home.home().join(".codex/AGENTS.md"),
+        home.home().join(".gemini/GEMINI.md"),
+        home.home().join(".claude/CLAUDE.md"),
+        project.join("AGENTS.md"),
+    ];
+    for path in &instructions {
+        home.write(path, "Be brief.\n");
+    }
+    install(&home, &["--yes"]);
+    install(&home, &["--project", &project.display().to_string()]);
+    for path in &instructions {
+        assert_eq!(home.read(path), "Be brief.\n", "{}", path.display());
+    }
+    for absent in [".config/opencode", ".qwen", ".copilot"] {
+        assert!(!home.home().join(absent).exists(), "{absent}");
+    }
+    for made in [project.join("CLAUDE.md"), project.join("GEMINI.md"), home.home().join("AGENTS.md")] {
+        assert!(!made.exists(), "{}", made.display());
+    }
+}
+
 /// At a terminal one question covers all agents, and shows the files first.
 #[test]
 fn install_asks_once_for_all_agents() {
