@@ -157,6 +157,18 @@ pub fn holds_more_than(dir: &DataDir, entries_max: usize) -> io::Result<bool> {
     Ok(waiting_files(&dir.spool())?.into_iter().flatten().nth(entries_max).transpose()?.is_some())
 }
 
+/// When the newest pending event was reported, of all clients or of one. Changes nothing; files that cannot be read
+/// as events do not count.
+pub fn newest_event(dir: &DataDir, client: Option<&str>) -> io::Result<Option<Micros>> {
+    let files = pending_files(&dir.spool())?;
+    Ok(files.iter().rev().find_map(|path| match read_entry(path) {
+        Ok(SpoolEntry::Event(_, event)) if client.is_none_or(|client| event.client == client) => {
+            Some(event.at)
+        }
+        _ => None,
+    }))
+}
+
 /// The pending files, oldest first; at most `SPOOL_LIST_MAX` of them.
 fn pending_files(spool: &Path) -> io::Result<Vec<PathBuf>> {
     // A listing that fails half-way is an error: it does not show every pending file.

@@ -189,3 +189,20 @@ fn missing_spool_is_empty() {
     let (_temp, dir) = sandbox();
     assert!(read_pending(&dir, 10).unwrap().is_empty());
 }
+
+#[test]
+fn newest_event_is_told_by_client() {
+    let (_temp, dir) = sandbox();
+    assert_eq!(newest_event(&dir, None).unwrap(), None);
+    put_event(&dir, "s", 1_000);
+    put_event(&dir, "s", 3_000);
+    let other = Event { client: "codex".into(), ..event("t", 2_000) };
+    let key = event_key::event_key(&other, None);
+    write_entry(&dir, other.at, &SpoolEntry::Event(key, Cow::Owned(other))).unwrap();
+    fs::write(dir.spool().join("00000000000000009000-x.json"), "{").unwrap();
+    let newest = |client| newest_event(&dir, client).unwrap();
+    assert_eq!(newest(None), Some(Micros(3_000)));
+    assert_eq!(newest(Some("codex")), Some(Micros(2_000)));
+    assert_eq!(newest(Some("opencode")), None);
+    assert_eq!(names(&dir).len(), 4, "nothing is set aside");
+}

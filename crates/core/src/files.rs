@@ -1,5 +1,6 @@
 //! Creates, opens and replaces files that are private to their owner, whatever the umask.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -138,6 +139,18 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
+}
+
+/// The first file of this name in the directories of a `PATH`. A relative directory does not count: it is another one
+/// for every working directory.
+pub fn find_on_path(path: &OsStr, name: &str) -> Option<PathBuf> {
+    let dirs = std::env::split_paths(path).filter(|dir| dir.is_absolute());
+    dirs.map(|dir| dir.join(name)).find(|program| program.is_file())
+}
+
+/// Whether both paths lead to the same file. A file that does not exist is the same as no other.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Random hex digits, two per byte.

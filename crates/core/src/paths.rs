@@ -14,8 +14,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::event_key::hex;
 pub use crate::files::{
-    append_file, create_dir, create_file, ensure_private_dir, open_file, open_file_if_any, random_hex,
-    read_file, remove_if_exists, replace_file, replace_file_with, with_suffix,
+    append_file, create_dir, create_file, ensure_private_dir, find_on_path, is_same_file, open_file,
+    open_file_if_any, random_hex, read_file, remove_if_exists, replace_file, replace_file_with, with_suffix,
 };
 use crate::files::{is_open_to_others, restrict_dir};
 

@@ -166,3 +166,23 @@ fn pipe_and_endless_file_are_refused() {
     assert!(read_file(&pipe).is_err());
     assert_eq!(read_file(&sparse).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
 }
+
+#[test]
+fn programs_are_found_in_absolute_directories_only() {
+    let temp = tempfile::tempdir().unwrap();
+    let [first, second] = ["first", "second"].map(|name| temp.path().join(name));
+    for dir in [&first, &second] {
+        std::fs::create_dir(dir).unwrap();
+    }
+    let (program, link) = (second.join("tool"), first.join("link"));
+    std::fs::write(&program, "").unwrap();
+    std::os::unix::fs::symlink(&program, &link).unwrap();
+    std::fs::create_dir(first.join("tool")).unwrap();
+    let search = std::env::join_paths([Path::new("."), &first, &second]).unwrap();
+    assert_eq!(find_on_path(&search, "tool"), Some(program.clone()), "a directory is no program");
+    assert_eq!(find_on_path(&search, "Cargo.toml"), None, "not in the working directory");
+    assert!(is_same_file(&program, &link));
+    let [one, other] = ["one", "other"].map(|name| temp.path().join(name));
+    assert!(!is_same_file(&one, &other), "neither exists");
+    assert!(!is_same_file(&program, &other));
+}

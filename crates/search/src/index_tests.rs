@@ -83,8 +83,12 @@ fn coverage_counts_rows_and_backlog() {
     let mut shop = shop(&["One", "Two", "Three"]);
     let coverage = |shop: &IndexFixture| shop.store.read().index_coverage().unwrap();
     assert_eq!(coverage(&shop), IndexCoverage { rows: 3, waiting: 3 });
+    // The vectors of a forgotten row wait for their removal; no more rows wait than there are.
+    shop.store.write(|tx| tx.forget(RowId::new(RowKind::Observation, shop.ids[0].0), Millis(9))).unwrap();
+    assert_eq!(coverage(&shop), IndexCoverage { rows: 2, waiting: 2 });
+    assert_eq!(shop.owed(), 3);
     shop.catch_up();
-    assert_eq!(coverage(&shop), IndexCoverage { rows: 3, waiting: 0 });
+    assert_eq!(coverage(&shop), IndexCoverage { rows: 2, waiting: 0 });
     for (rows, waiting, want) in [(5_000, 300, true), (5_000, 200, false), (50, 50, false), (0, 0, false)] {
         let coverage = IndexCoverage { rows, waiting };
         assert_eq!(coverage.is_noticeably_incomplete(), want, "{coverage:?}");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::open::{self, create_private_file};
+use super::open::{self, create_private_file, remove_if_exists};
 use super::{StoreError, schema};
 
 /// A finished backup.
@@ -68,10 +68,6 @@ fn verify_backup(database: &Path) -> Result<(), StoreError> {
         Err(StoreError::Older { .. }) => Ok(()),
         other => other,
     }
-}
-
-fn remove_if_exists(path: &Path) -> Result<(), StoreError> {
-    claude_mem_core::paths::remove_if_exists(path).map_err(|e| StoreError::io(path.display(), e))
 }
 
 /// Backs up before a migration, to a file beside the database: the backup folder may not exist yet.

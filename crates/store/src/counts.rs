@@ -29,6 +29,7 @@ pub struct StoreCounts {
     pub final_messages: u64,
     /// Rows that can have vectors, with those in the backlog.
     pub embeddable: u64,
+    /// Rows that lack their vectors.
     pub vector_backlog: u64,
     pub queue: QueueCounts,
 }
@@ -76,7 +77,7 @@ impl StoreReader<'_> {
             summaries: count("SELECT count(*) FROM session_summaries WHERE member IS NULL")?,
             final_messages: count("SELECT count(*) FROM final_messages")?,
             embeddable: count("SELECT count(*) FROM texts INDEXED BY texts_to_embed")?,
-            vector_backlog: count("SELECT count(*) FROM vector_backlog")?,
+            vector_backlog: self.unindexed_count()?,
             queue: self.queue_counts()?,
         })
     }

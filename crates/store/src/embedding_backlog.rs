@@ -50,6 +50,9 @@ impl IndexCoverage {
 /// after removals.
 const PINNED_PRIORITY_MS: i64 = 1 << 52;
 
+/// The priority of the vectors of a deleted row, which are to be removed. The triggers on deleted rows have it, too.
+const REMOVAL_PRIORITY: i64 = i64::MAX;
+
 /// The priority of a row of `texts` in the backlog.
 fn priority_sql() -> String {
     format!(
@@ -96,7 +99,13 @@ impl StoreReader<'_> {
             .optional()?)
     }
 
-    /// The size of the backlog.
+    /// How many rows lack their vectors. Vectors of deleted rows that wait for their removal do not count.
+    pub fn unindexed_count(&self) -> Result<u64, StoreError> {
+        let mut count = self.0.prepare_cached("SELECT count(*) FROM vector_backlog WHERE at < ?1")?;
+        Ok(count.query_row([REMOVAL_PRIORITY], |row| row.get(0))?)
+    }
+
+    /// The size of the backlog, removals included.
     pub fn pending_embeddings_count(&self) -> Result<u64, StoreError> {
         Ok(self.0.prepare_cached("SELECT count(*) FROM vector_backlog")?.query_row([], |row| row.get(0))?)
     }
@@ -104,16 +113,13 @@ impl StoreReader<'_> {
     /// How much of the vector index is complete.
     pub fn index_coverage(&self) -> Result<IndexCoverage, StoreError> {
         let mut rows = self.0.prepare_cached("SELECT count(*) FROM texts INDEXED BY texts_to_embed")?;
-        Ok(IndexCoverage {
-            rows: rows.query_row([], |row| row.get(0))?,
-            waiting: self.pending_embeddings_count()?,
-        })
+        Ok(IndexCoverage { rows: rows.query_row([], |row| row.get(0))?, waiting: self.unindexed_count()? })
     }
 
     /// The coverage, if so many rows lack vectors that a search by meaning may miss something.
     pub fn noticeable_index_gap(&self) -> Result<Option<IndexCoverage>, StoreError> {
         // Counting all rows takes milliseconds, so the few that wait are counted first.
-        if self.pending_embeddings_count()? < IndexCoverage::WAITING_MIN {
+        if self.unindexed_count()? < IndexCoverage::WAITING_MIN {
             return Ok(None);
         }
         Ok(Some(self.index_coverage()?).filter(|coverage| coverage.is_noticeably_incomplete()))
@@ -163,7 +169,7 @@ impl StoreWriter<'_> {
 
     /// Queues the removal of a deleted row's vectors, with the highest priority.
     pub fn enqueue_vector_removal(&self, row: RowId) -> Result<(), StoreError> {
-        self.enqueue_with_priority(row, i64::MAX)
+        self.enqueue_with_priority(row, REMOVAL_PRIORITY)
     }
 
     /// Queues every row of a project.
@@ -201,8 +207,11 @@ impl StoreWriter<'_> {
         let PendingEmbedding { kind, row_id, text } = *settled;
         let now = self.embeddable_text(RowId::new(kind, row_id))?;
         if now != text {
-            let at = now.map_or(Millis(i64::MAX), |now| now.created_at);
-            self.enqueue_embedding(RowId::new(kind, row_id), at)?;
+            let row = RowId::new(kind, row_id);
+            match now {
+                Some(now) => self.enqueue_embedding(row, now.created_at)?,
+                None => self.enqueue_vector_removal(row)?,
+            }
             return Ok(false);
         }
         self.tx

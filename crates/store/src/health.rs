@@ -25,19 +25,12 @@ impl Store {
 }
 
 impl StoreReader<'_> {
-    /// When the last hook event arrived; imports do not count.
-    pub fn last_hook_activity(&self) -> Result<Option<Millis>, StoreError> {
+    /// When the last hook event arrived, of all agents or of one. Imports and other members' sessions do not count.
+    pub fn last_hook_activity(&self, client: Option<&str>) -> Result<Option<Millis>, StoreError> {
         let sql = "SELECT max(at) FROM (
-             SELECT max(last_activity_epoch) AS at FROM sdk_sessions WHERE import_run IS NULL AND member IS NULL
-             UNION ALL SELECT max(accepted_at_epoch) FROM pending_messages)";
-        Ok(self.0.query_row(sql, [], |row| row.column(0))?)
-    }
-
-    /// When the last hook event of an agent arrived; imports do not count.
-    pub fn last_hook_activity_of(&self, client: &str) -> Result<Option<Millis>, StoreError> {
-        let sql = "SELECT max(at) FROM (
-             SELECT max(last_activity_epoch) AS at FROM sdk_sessions WHERE import_run IS NULL AND client = ?1
-             UNION ALL SELECT max(accepted_at_epoch) FROM pending_messages WHERE client = ?1)";
+             SELECT max(last_activity_epoch) AS at FROM sdk_sessions
+               WHERE import_run IS NULL AND member IS NULL AND (?1 IS NULL OR client = ?1)
+             UNION ALL SELECT max(accepted_at_epoch) FROM pending_messages WHERE ?1 IS NULL OR client = ?1)";
         Ok(self.0.query_row(sql, [client], |row| row.column(0))?)
     }
 

@@ -192,8 +192,7 @@ pub(super) fn create_if_missing(
         build_database(&unfinished, application_id, fill).and_then(|()| link_into_place(&unfinished, path));
     // The link keeps the data; only the temporary name is removed. It is missing if building
     // failed.
-    claude_mem_core::paths::remove_if_exists(&unfinished)
-        .map_err(|e| StoreError::io(format!("removing {}", unfinished.display()), e))?;
+    remove_if_exists(&unfinished)?;
     // Another process may have won the race: check its file before connecting to it.
     built.and_then(|()| check_application_id(path, application_id))
 }
@@ -269,6 +268,11 @@ fn check_header(path: &Path, application_id: i32) -> Result<(), StoreError> {
     }
     let id = i32::from_be_bytes([header[68], header[69], header[70], header[71]]);
     if id == application_id { Ok(()) } else { Err(StoreError::Foreign) }
+}
+
+/// Removes a file, if there is one.
+pub(super) fn remove_if_exists(path: &Path) -> Result<(), StoreError> {
+    claude_mem_core::paths::remove_if_exists(path).map_err(|e| StoreError::io(path.display(), e))
 }
 
 /// Creates a file with mode 0600, whatever the umask. Fails if it exists.

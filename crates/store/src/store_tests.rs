@@ -855,3 +855,23 @@ fn unreadable_queued_project_is_an_error() {
     store.conn.execute_batch(garble).unwrap();
     assert!(store.read().queued_session_info(&client, &session).is_err());
 }
+
+#[test]
+fn damaged_id_of_a_further_session_fails_the_export() {
+    let db = scratch();
+    let (mut store, project, session) = furnished(&db.path);
+    store
+        .write(|tx| {
+            let id = tx.create_observation(&observation("Stale row", &[], 5), &place(project, session))?;
+            let other = ClientSessionId("s2".into());
+            let other = tx.ensure_session(&NewSession::new("codex", &other, Millis(2)))?;
+            tx.add_observation_source(id, other)?;
+            tx.tx.execute("UPDATE sdk_sessions SET uid = 'no id' WHERE id = ?1", [other.0])?;
+            Ok(())
+        })
+        .unwrap();
+    assert!(
+        store.read().observation_records(None, 0, 10).is_err(),
+        "it would be exported without its session"
+    );
+}

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::open::remove_if_exists;
 use super::{ExclusiveLock, StoreError};
 use claude_mem_core::limits::GATE_SECONDS;
 use claude_mem_core::paths::{replace_file, with_suffix};
@@ -115,10 +116,6 @@ fn sync_directory(of: &Path) -> Result<(), StoreError> {
     File::open(directory)
         .and_then(|directory| directory.sync_all())
         .map_err(|e| StoreError::io(directory.display(), e))
-}
-
-fn remove_if_exists(path: &Path) -> Result<(), StoreError> {
-    claude_mem_core::paths::remove_if_exists(path).map_err(|e| StoreError::io(path.display(), e))
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Installs every package in an empty HOME without Rust, lets it connect itself and remember something, and
 //! removes it again. Nothing may be left.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 
 use super::client_session;
 use super::loopback::LoopbackRegistry;
@@ -42,7 +43,13 @@ fn reproduce(
     std::fs::create_dir_all(again)?;
     write_platform(again, ReleaseTarget::host()?, executables)?;
     write_common(again, base_url)?;
-    for (name, _) in packages(again)? {
+    let names =
+        |dir: &Path| anyhow::Ok(packages(dir)?.into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>());
+    let (before, after) = (names(out)?, names(again)?);
+    if let Some(left_over) = before.difference(&after).next() {
+        bail!("{left_over} is from another build; remove it, the checksums list it");
+    }
+    for name in after {
         let same = std::fs::read(again.join(&name))? == std::fs::read(out.join(&name))?;
         ensure!(same, "{name} differs when it is built again");
     }

@@ -182,3 +182,7 @@ fn sha256(bytes: &[u8]) -> String {
     }
     hex
 }
+
+#[cfg(test)]
+#[path = "package_tests.rs"]
+mod tests;

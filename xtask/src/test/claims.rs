@@ -40,6 +40,15 @@ const SYSTEM_WORDS: &[&str] = &[
     "target_os",
 ];
 
+/// Folders that exist on one operating system only, or mean something else on another.
+const SYSTEM_FOLDERS: &[&str] = &["/etc", "/Library", "/proc", "/sys"];
+
+/// Files that may name such a path, and why.
+const SYSTEM_PATH_EXCEPTIONS: &[(&str, &str)] = &[(
+    "core/src/agents/claude_code/mod.rs",
+    "a client's path for each system, of which the platform module chooses",
+)];
+
 /// Names that only some files may spell as string literals.
 struct ReservedNames {
     names: &'static [&'static str],
@@ -89,7 +98,6 @@ const RESERVED_NAMES: &[ReservedNames] = &[
             ("setup/src/install/plan.rs", "the client's settings.json"),
             ("team-server/src/trial.rs", "PostgreSQL's directory of programs"),
             ("setup/src/install/check.rs", "the child registry of a temporary directory"),
-            ("claude-mem/src/cli/doctor.rs", "the administrator's managed-settings.json"),
         ],
     },
     ReservedNames {
@@ -98,6 +106,7 @@ const RESERVED_NAMES: &[ReservedNames] = &[
             "AfterTool",
             "BeforeAgent",
             "claude-code",
+            "codex",
             "copilot-cli",
             "gemini-cli",
             "opencode",
@@ -118,7 +127,6 @@ const RESERVED_NAMES: &[ReservedNames] = &[
             ("setup/src/install/client.rs", "the events to register, by client version"),
             ("setup/src/install/check.rs", "the calls of a test session"),
             ("setup/src/install/find.rs", "the name of the client's npm package"),
-            ("claude-mem/src/cli/doctor.rs", "the client's directory in /etc"),
         ],
     },
 ];
@@ -159,13 +167,12 @@ fn faults(crate_name: &str, source: &RustSource) -> Vec<String> {
             found.push(format!("{at} uses {word:?} of one operating system; only {PLATFORM} may"));
         }
     }
-    let is_proc = |literal: &&StringLiteral| literal.text == "/proc" || literal.text.starts_with("/proc/");
-    if !path.starts_with(PLATFORM)
-        && let Some(literal) = source.literals.iter().find(is_proc)
-    {
+    let is_reserved =
+        path.starts_with(PLATFORM) || SYSTEM_PATH_EXCEPTIONS.iter().any(|(known, _)| is_file(known));
+    for literal in source.literals.iter().filter(|literal| !is_reserved && names_system(&literal.text)) {
         let (line, text) = (literal.line, &literal.text);
         found.push(format!(
-            "crates/{path}:{line} reads {text:?} of one operating system; only {PLATFORM} may"
+            "crates/{path}:{line} names {text:?} of one operating system; only {PLATFORM} may"
         ));
     }
     for reserved in RESERVED_NAMES {
@@ -180,6 +187,14 @@ fn faults(crate_name: &str, source: &RustSource) -> Vec<String> {
         }
     }
     found
+}
+
+/// Whether a literal is a path or a program of one operating system. A text with blanks is a message for people.
+fn names_system(text: &str) -> bool {
+    let is_below =
+        |folder: &str| text.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    !text.contains(char::is_whitespace)
+        && (SYSTEM_FOLDERS.iter().any(|folder| is_below(folder)) || text.starts_with("xdg-"))
 }
 
 impl ReservedNames {
@@ -235,6 +250,8 @@ mod tests {
             "#[cfg(target_os = \"linux\")]\nfn f() {}\n",
             "fn f() { pidfd_open(pid); }\n",
             "fn f() { read(\"/proc/self/stat\"); }\n",
+            "fn f() { read(\"/etc/hostname\"); }\n",
+            "fn f() { run(\"xdg-open\"); }\n",
         ] {
             assert_eq!(faults_in("worker", "a.rs", code).len(), 1, "{code}");
             assert_eq!(faults_in("core", "platform/linux.rs", code), [""; 0]);
@@ -248,5 +265,17 @@ mod tests {
         let code = "fn f() {\n    Command::new(program);\n    clock::now();\n}\n";
         assert_eq!(faults_in("search", "a.rs", code).len(), 2);
         assert_eq!(faults_in("core", "child/spawner.rs", code), [""; 0]);
+    }
+    #[test]
+    fn every_agent_has_a_reserved_name() {
+        let folders = std::fs::read_dir(cargo::root().join("crates/core/src/agents")).unwrap();
+        let folders = folders.map(|entry| entry.unwrap()).filter(|entry| entry.path().is_dir());
+        let names: Vec<String> =
+            folders.map(|folder| folder.file_name().to_string_lossy().replace('_', "-")).collect();
+        assert!(names.len() >= 6, "{names:?}");
+        for name in names {
+            let is_reserved = RESERVED_NAMES.iter().any(|reserved| reserved.names.contains(&name.as_str()));
+            assert!(is_reserved, "{name}");
+        }
     }
 }

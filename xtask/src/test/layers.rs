@@ -63,7 +63,10 @@ const NOT_IN_MAIN: &[&str] =
 
 /// Dependencies that a crate must not have, one line each.
 pub(super) fn forbidden_dependencies() -> anyhow::Result<Vec<String>> {
-    let mut wrong = reserved_dependencies(&metadata()?);
+    let metadata = metadata()?;
+    let mut wrong = reserved_dependencies(&metadata);
+    let document = std::fs::read_to_string(cargo::root().join("ARCHITECTURE.md"))?;
+    wrong.extend(upward_dependencies(&metadata, &documented_order(&document)));
     for (package, foreign) in [(HOOK_CRATE, NOT_IN_HOOK), (MAIN_CRATE, NOT_IN_MAIN)] {
         let linked = linked_crates(package)?;
         let linked = foreign.iter().filter(|name| linked.contains(**name));
@@ -92,6 +95,35 @@ fn reserved_dependencies(metadata: &WorkspaceMetadata) -> Vec<String> {
             })
         })
         .collect()
+}
+
+/// The crates in the order of the table in ARCHITECTURE.md, as their manifests name them.
+fn documented_order(document: &str) -> Vec<String> {
+    let first_cells = document.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
+    first_cells
+        .map(|(name, _)| if name == MAIN_CRATE { name.to_owned() } else { format!("{MAIN_CRATE}-{name}") })
+        .collect()
+}
+
+/// Crates that depend on a crate which does not stand above them in the table, and crates that it lacks.
+fn upward_dependencies(metadata: &WorkspaceMetadata, order: &[String]) -> Vec<String> {
+    let place = |name: &str| order.iter().position(|listed| listed == name);
+    let mut wrong = Vec::new();
+    for package in metadata.packages.iter().filter(|package| !TOOLS.contains(&package.name.as_str())) {
+        let Some(own) = place(&package.name) else {
+            wrong.push(format!("ARCHITECTURE.md does not list the crate {}", package.name));
+            continue;
+        };
+        for dependency in package.dependencies.iter().filter(|dependency| dependency.kind.is_none()) {
+            if place(&dependency.name).is_some_and(|other| other >= own) {
+                wrong.push(format!(
+                    "{} depends on {}, which ARCHITECTURE.md lists below it",
+                    package.name, dependency.name
+                ));
+            }
+        }
+    }
+    wrong
 }
 
 /// Every crate that is linked with `package`.
@@ -123,5 +155,23 @@ mod tests {
         let metadata = serde_json::from_str(text).unwrap();
         let wrong = reserved_dependencies(&metadata);
         assert_eq!(wrong, ["claude-mem-core depends on rusqlite, which is for claude-mem-store"]);
+    }
+    #[test]
+    fn crate_below_its_dependent_is_reported() {
+        let order =
+            documented_order("| `core` | values | |\n| `store` | rows | |\n| `claude-mem` | all | |\n");
+        assert_eq!(order, ["claude-mem-core", "claude-mem-store", "claude-mem"]);
+        let text = r#"{"packages": [
+            {"name": "claude-mem-core", "dependencies": [{"name": "claude-mem-store", "kind": null}]},
+            {"name": "claude-mem-store", "dependencies": [{"name": "claude-mem-core", "kind": null}]},
+            {"name": "claude-mem-new", "dependencies": []}]}"#;
+        let metadata = serde_json::from_str(text).unwrap();
+        assert_eq!(
+            upward_dependencies(&metadata, &order),
+            [
+                "claude-mem-core depends on claude-mem-store, which ARCHITECTURE.md lists below it",
+                "ARCHITECTURE.md does not list the crate claude-mem-new",
+            ]
+        );
     }
 }

@@ -5,6 +5,7 @@
 
 pub(crate) mod browser;
 mod claims;
+mod doc_references;
 mod layers;
 mod modules;
 pub(crate) mod needs;

@@ -2,7 +2,7 @@
 
 use super::StageOutcome;
 use super::scripts::NodeScripts;
-use super::{browser, claims, layers, modules, needs};
+use super::{browser, claims, doc_references, layers, modules, needs};
 use crate::cargo::{self, build_dist, is_available, run};
 
 /// One stage: its name for `--only` and `--skip`, a description, and the function that runs it.
@@ -22,7 +22,7 @@ pub(super) static STAGES: &[TestStage] = &[
     TestStage { name: "fmt", about: "the code is formatted", run: fmt },
     TestStage {
         name: "layers",
-        about: "crates depend on what is theirs, files form no cycles, names stand in their files",
+        about: "crates depend on what is theirs, files form no cycles, names stand in their files, documents name what exists",
         run: layers,
     },
     TestStage { name: "clippy", about: "no warnings in any target", run: clippy },
@@ -47,8 +47,13 @@ const EXE_VARIABLE: &str = "CLAUDE_MEM_TEST_EXE";
 const SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1769853600");
 
 fn layers() -> anyhow::Result<StageOutcome> {
-    let faults =
-        [layers::forbidden_dependencies()?, modules::module_cycles()?, claims::broken_claims()?].concat();
+    let faults = [
+        layers::forbidden_dependencies()?,
+        modules::module_cycles()?,
+        claims::broken_claims()?,
+        doc_references::broken_references()?,
+    ]
+    .concat();
     anyhow::ensure!(faults.is_empty(), "the layering is broken:\n  {}", faults.join("\n  "));
     Ok(StageOutcome::Passed)
 }

@@ -66,7 +66,7 @@ fn status(app: &App, screen: &mut Screen) -> anyhow::Result<()> {
         Err(e) => return Err(e.into()),
     };
     let waiting = match app.store_if_any()? {
-        Some(store) => store.read().pending_embeddings_count()?,
+        Some(store) => store.read().unindexed_count()?,
         None => 0,
     };
     let status = IndexStatus {

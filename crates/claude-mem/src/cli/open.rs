@@ -147,8 +147,10 @@ fn default_browser() -> Vec<PathBuf> {
             .take(1)
             .collect();
     }
-    let Ok(mut child) = spawn_detached("xdg-settings", &["get", "default-web-browser"], Stdio::piped())
-    else {
+    let Some((program, args)) = platform::default_browser_query() else {
+        return Vec::new();
+    };
+    let Ok(mut child) = spawn_detached(program, &args, Stdio::piped()) else {
         return Vec::new();
     };
     if !matches!(wait_timeout(&mut child, Duration::from_secs(2)), Ok(Some(_))) {

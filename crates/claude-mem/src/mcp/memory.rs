@@ -10,6 +10,7 @@ use super::details::details;
 use super::fetched::FetchedRows;
 use super::lines::{self, RowFormatter};
 use super::open_items;
+use super::row_lookup::{current_row, find_named_project, missing_row_text, store_error_text};
 use super::tools::ToolOutput;
 use super::{Toolbox, schema};
 use claude_mem_capture::saved_text::SavedTextMask;
@@ -22,7 +23,6 @@ use claude_mem_core::vocabulary::Vocabulary;
 use claude_mem_recall::manual_edits;
 use claude_mem_recall::manual_edits::{ClientSession, FeedbackSource, ManualNote};
 use claude_mem_recall::quote;
-use claude_mem_search::project_lookup::{ProjectLookup, find_project, format_choices};
 use claude_mem_search::timeline::{TimelineRequest, timeline};
 use claude_mem_search::{
     ProjectScope, ResultOrder, SearchEngine, SearchRequest, SearchResponse, TextEncoder, date_arg,
@@ -392,36 +392,10 @@ impl MemoryTools<'_> {
     }
 }
 
-/// The row that holds the content of this number now, and a note if it is another one.
-fn current_row(reads: &StoreReader<'_>, asked: RowId) -> Result<(RowId, String), String> {
-    let resolution = reads.resolve_row(asked).map_err(store_error_text)?;
-    let notice = resolution.notice(asked).map_or_else(String::new, |notice| format!("{notice}.\n"));
-    match resolution.current(asked) {
-        Some(row) => Ok((row, notice)),
-        None => Err(notice.trim_end().to_owned()),
-    }
-}
-
 /// A note that vector search failed, or an empty string.
 fn lexical_only_note(found: &SearchResponse) -> String {
     let why = found.vectors_unavailable.as_ref();
     why.map_or_else(String::new, |why| format!("Keyword search only ({why}).\n"))
-}
-
-/// The project of this name or id, or a text that asks for a choice.
-fn find_named_project(reads: &StoreReader<'_>, name: &str) -> Result<ProjectId, String> {
-    match find_project(reads, name).map_err(store_error_text)? {
-        ProjectLookup::One(id) => Ok(id),
-        ProjectLookup::Ambiguous(several) => Err(format!(
-            "Several projects are named {}; pass the id of one: {}.",
-            quote::line(name, 60),
-            quote::line(&format_choices(&several), 600)
-        )),
-        ProjectLookup::NotFound => Err(format!(
-            "No project is named {}; omit it for the current project, or pass * for all.",
-            quote::line(name, 60)
-        )),
-    }
 }
 
 /// The row kinds behind the `type` argument.
@@ -435,20 +409,6 @@ fn parse_kinds(named: Option<&str>) -> Result<Vec<RowKind>, String> {
             return Err(format!("type must be observations, sessions or prompts, not {other:?}."));
         }
     })
-}
-
-/// A text for a missing row, else for the store's error.
-fn missing_row_text(handle: RowId, error: StoreError) -> String {
-    match error {
-        StoreError::NoSuchRow { .. } => format!("{handle} does not exist."),
-        error => store_error_text(error),
-    }
-}
-
-/// A sentence for the agent about a store error.
-#[allow(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
-fn store_error_text(error: StoreError) -> String {
-    format!("Cannot read the memory store: {error}. Run `claude-mem doctor`.")
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod lines;
 pub(crate) mod memory;
 mod open_items;
 pub(crate) mod protocol;
+mod row_lookup;
 pub(crate) mod schema;
 pub(crate) mod tools;
 

@@ -1,5 +1,6 @@
 //! JSON-RPC as MCP uses it over stdio: one [`RpcMessage`] or [`RpcReply`] per line.
 
+use claude_mem_core::agents::CodingAgent;
 use serde_json::{Value, json};
 
 pub(crate) const PARSE_ERROR: i64 = -32_700;
@@ -12,9 +13,6 @@ const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-
 
 /// First version with structured content in tool results.
 const STRUCTURE_SINCE: &str = "2025-06-18";
-
-/// Name prefixes of clients that hide the text from the model if there is structured content.
-const TEXT_HIDING_CLIENTS: [&str; 2] = ["claude", "codex"];
 
 /// One message from the client.
 #[derive(Debug, PartialEq)]
@@ -91,7 +89,7 @@ pub(crate) fn accepts_structured(params: &Value) -> bool {
     // Versions are dates and compare as strings.
     version.is_some_and(|version| version >= STRUCTURE_SINCE)
         && !name.is_empty()
-        && !TEXT_HIDING_CLIENTS.iter().any(|hides| name.starts_with(hides))
+        && !CodingAgent::mcp_client_hides_text(&name)
 }
 
 /// One message to the client, displayed as one line.

@@ -26,7 +26,8 @@ fn with(home: &Sandbox, event: &str, more: Value) -> Value {
 fn turn(home: &Sandbox, agent: &str) -> Vec<(&'static str, Value)> {
     let file = home.project().join("src/retry.py");
     let prompt = "Use 7 retry attempts, never 8, because the 8th trips the limiter.";
-    let said = "I set ATTEMPTS to 7 in src/retry.py, because an 8th attempt trips the limiter.";
+    let said = "I set ATTEMPTS to 7 in src/retry.py, because an 8th attempt trips the limiter.\n\n\
+                Next step: document the limit in docs/limits.md.";
     let calls: Vec<(&str, Value)> = match agent {
         "codex" => {
             let rollout = home.write(
@@ -225,7 +226,10 @@ fn next_session_of_any_agent_receives_the_memory() {
             let told = if is_plain { &answer } else { &answer["hookSpecificOutput"] };
             assert!(is_plain || told["hookEventName"] == start, "{answer}");
             let text = told["additionalContext"].as_str().unwrap_or_default();
-            assert!(text.contains("never 8"), "{} after {}: {answer}", next.name, agent.name);
+            // The rule, the account of the other agent's session, and what it left open.
+            for told in ["never 8", "## Last session", "Document the limit in docs/limits.md"] {
+                assert!(text.contains(told), "{told}: {} after {}: {text}", next.name, agent.name);
+            }
             let has_flow = answer.get("continue").is_some();
             let wants = next.response == ResponseFields::WithFlow;
             assert_eq!(has_flow, wants, "{answer}");

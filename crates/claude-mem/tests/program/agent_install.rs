@@ -1,5 +1,9 @@
 //! `install`, `repair`, `doctor` and `uninstall` with several agents on the machine; none of them is run.
 
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
 use rig::Sandbox;
 use rig::tui::TuiSession;
 use serde_json::{Value, json};
@@ -110,6 +114,33 @@ fn all_agents_are_registered_and_restored() {
     assert_untouched(&home);
 }
 
+/// Instructions are the user's, and agents that are not here stay away.
+#[test]
+fn instructions_and_absent_agents_are_left_alone() {
+    let home = machine();
+    let project = home.project();
+    let instructions = [
+        home.home().join(".codex/AGENTS.md"),
+        home.home().join(".gemini/GEMINI.md"),
+        home.home().join(".claude/CLAUDE.md"),
+        project.join("AGENTS.md"),
+    ];
+    for path in &instructions {
+        home.write(path, "Be brief.\n");
+    }
+    install(&home, &["--yes"]);
+    install(&home, &["--project", &project.display().to_string()]);
+    for path in &instructions {
+        assert_eq!(home.read(path), "Be brief.\n", "{}", path.display());
+    }
+    for absent in [".config/opencode", ".qwen", ".copilot"] {
+        assert!(!home.home().join(absent).exists(), "{absent}");
+    }
+    for made in [project.join("CLAUDE.md"), project.join("GEMINI.md"), home.home().join("AGENTS.md")] {
+        assert!(!made.exists(), "{}", made.display());
+    }
+}
+
 /// At a terminal one question covers all agents, and shows the files first.
 #[test]
 fn install_asks_once_for_all_agents() {
@@ -174,15 +205,43 @@ fn one_agent_is_removed_by_name() {
     assert!(read(&home, ".claude/settings.json").unwrap().contains("claude-mem"));
 }
 
+fn findings_about_codex(home: &Sandbox) -> Vec<Value> {
+    let report = home.mem(&["doctor", "--json"]).json();
+    let all = report["findings"].as_array().cloned().unwrap_or_default();
+    all.into_iter().filter(|finding| finding["check"] == "codex").collect()
+}
+
+/// Events of another agent, later than the last use of Codex, do not hide that its own hooks never ran.
+#[test]
+fn silence_of_one_agent_is_found_beside_events_of_another() {
+    let home = machine();
+    install(&home, &["--agent", "codex"]);
+    let rollout = home.write(home.home().join(".codex/sessions/rollout-1.jsonl"), "{}\n");
+    let tool = |session: &str| {
+        let payload = json!({ "session_id": session, "cwd": "/", "tool_name": "Bash", "tool_response": "a" });
+        payload.to_string()
+    };
+    home.mem_with(&["hook", "claude-code", "PostToolUse"], tool("other")).ok();
+    let set_time = |path: &Path, seconds: u64| {
+        let file = File::options().write(true).open(path).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+    };
+    set_time(&rollout, 4_000_000_000);
+    for entry in std::fs::read_dir(home.data_dir().join("spool")).unwrap() {
+        set_time(&entry.unwrap().path(), 4_000_001_000);
+    }
+    let silent = findings_about_codex(&home).into_iter().find(|finding| finding["level"] == "problem");
+    assert_eq!(silent.unwrap()["what"], "Codex was used, but no hook of it ever ran");
+    home.mem_with(&["hook", "codex", "PostToolUse"], tool("own")).ok();
+    let silent = findings_about_codex(&home).into_iter().find(|finding| finding["level"] == "problem");
+    assert_eq!(silent.unwrap()["what"], "Codex was used, but no hook of it ran since");
+}
+
 #[test]
 fn doctor_finds_and_repairs_lost_entries() {
     let home = machine();
     install(&home, &["--agent", "codex"]);
-    let findings = |home: &Sandbox| {
-        let report = home.mem(&["doctor", "--json"]).json();
-        let all = report["findings"].as_array().cloned().unwrap_or_default();
-        all.into_iter().filter(|finding| finding["check"] == "codex").collect::<Vec<_>>()
-    };
+    let findings = findings_about_codex;
     assert_eq!(findings(&home)[0]["level"], "ok");
     std::fs::remove_file(home.home().join(".codex/hooks.json")).unwrap();
     let lost = findings(&home);

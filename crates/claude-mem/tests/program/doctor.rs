@@ -228,6 +228,7 @@ fn missing_stale_or_disabled_hooks_are_found() {
     mends(&home, "hooks");
     home.write(&path, "{ broken");
     finds(&home, "hooks", "Expected colon", "fix");
+    finds(&home, "earlier", "could not be checked", "claude-mem doctor, once that is fixed");
     home.write(&path, good.replacen('{', "{ \"disableAllHooks\": true,", 1));
     finds(&home, "hooks", "disableAllHooks in", "remove disableAllHooks from");
 }

@@ -112,10 +112,28 @@ fn table_claims_only_what_the_value_provides() {
     }
 }
 
+fn documentation() -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agents.md");
+    std::fs::read_to_string(path).unwrap()
+}
+
 #[test]
 fn documentation_has_the_generated_table() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agents.md");
-    let text = std::fs::read_to_string(path).unwrap();
     let table = features_markdown(AGENTS);
-    assert!(text.contains(&table), "docs/agents.md must contain:\n{table}");
+    assert!(documentation().contains(&table), "docs/agents.md must contain:\n{table}");
+}
+
+#[test]
+fn documentation_names_every_file_that_install_writes() {
+    let text = documentation();
+    for agent in AGENTS {
+        for file in agent.files {
+            // Of several names the first is written if none exists.
+            let path = format!("~/{}/{}", file.directory.default, file.names[0]);
+            assert!(text.contains(&path), "{}: {path}", agent.name);
+        }
+        let variable = agent.program.home.variable.map(|(name, _)| name);
+        let is_named = variable.is_none_or(|name| text.contains(&format!("`{name}`")));
+        assert!(is_named, "{}: {variable:?}", agent.name);
+    }
 }

@@ -107,6 +107,9 @@ pub struct McpClientSpec {
     pub name_prefix: &'static str,
     /// JSON pointer to the session id in the parameters of a call; `None` if it is not there.
     pub session_pointer: Option<&'static str>,
+    /// How the names of its family of clients begin, if these hide the text of a result from the model when there
+    /// is structured content.
+    pub text_hiding_prefix: Option<&'static str>,
 }
 
 /// A client's transcripts.

@@ -53,6 +53,12 @@ impl CodingAgent {
     pub fn by_mcp_client(name: &str) -> Option<&'static Self> {
         AGENTS.iter().find(|agent| name.starts_with(agent.mcp_client.name_prefix)).copied()
     }
+
+    /// Whether an MCP client of this name, in lower case, hides the text of a result that has structured content.
+    pub fn mcp_client_hides_text(name: &str) -> bool {
+        let mut prefixes = AGENTS.iter().filter_map(|agent| agent.mcp_client.text_hiding_prefix);
+        prefixes.any(|prefix| name.starts_with(prefix))
+    }
 }
 
 /// True for the tools of our own MCP server, whatever name it was installed under. They return

@@ -142,7 +142,8 @@ impl SettingsFile {
     }
 
     fn edit(&self, change: impl FnOnce(&str) -> Result<String, String>) -> Result<(), SettingsWriteError> {
-        // Keep a symlink: users keep such files in a repository of their own.
+        // Keep a symlink: users keep such files in a repository of their own. A missing file has no other path, and
+        // a link to nowhere fails when it is read.
         let path = std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let io = |source| SettingsWriteError::Io { path: path.clone(), source };
         // Locked from reading to renaming, so that no concurrent change is lost.

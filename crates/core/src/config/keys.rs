@@ -25,7 +25,10 @@ impl SettingKey {
 
     /// The name of the setting as an environment variable.
     pub fn variable(&self) -> String {
-        format!("CLAUDE_MEM_{}", self.name.to_ascii_uppercase())
+        // Every hook asks for all names: one allocation, without the formatting machinery.
+        let mut variable = ["CLAUDE_MEM_", self.name].concat();
+        variable.make_ascii_uppercase();
+        variable
     }
 
     /// Whether a session may override the setting in its environment. All other settings configure the

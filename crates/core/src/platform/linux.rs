@@ -50,6 +50,10 @@ fn parse_stat(stat: &str) -> Option<ListedProcess> {
     Some(ListedProcess { has_exited, start_ticks })
 }
 
+pub(super) fn machine_name() -> Option<String> {
+    std::fs::read_to_string("/proc/sys/kernel/hostname").ok()
+}
+
 pub(super) fn boot_id() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()

@@ -75,6 +75,12 @@ pub fn listed_process(pid: u32) -> Option<ListedProcess> {
     system::listed_process(pid)
 }
 
+/// The name of this machine in its network; `None` if the system does not say.
+pub fn machine_name() -> Option<String> {
+    let name = system::machine_name()?.trim().to_owned();
+    (!name.is_empty()).then_some(name)
+}
+
 /// Identifies the current boot; empty if the system does not say.
 pub fn boot_id() -> String {
     system::boot_id()
@@ -141,6 +147,18 @@ impl MemoryFile {
 /// The program that opens a file or link with the user's default application.
 pub const fn default_opener() -> &'static str {
     if cfg!(target_os = "macos") { "open" } else { "xdg-open" }
+}
+
+/// The program and its arguments that print the desktop entry of the default browser; `None` where browsers have
+/// none.
+pub const fn default_browser_query() -> Option<(&'static str, [&'static str; 2])> {
+    if cfg!(target_os = "macos") { None } else { Some(("xdg-settings", ["get", "default-web-browser"])) }
+}
+
+/// The path of a file that an administrator writes for all users, of the two that a client names: below `/etc`, or
+/// below `/Library`.
+pub const fn path_for_all_users(etc: &'static str, library: &'static str) -> &'static str {
+    if cfg!(target_os = "macos") { library } else { etc }
 }
 
 /// Whether every session of a user has a display. Elsewhere the environment says so.

@@ -32,6 +32,13 @@ fn own_process_is_listed_with_a_start_that_stays() {
 }
 
 #[test]
+fn machine_has_the_same_name_by_both_ways() {
+    let name = machine_name();
+    assert!(name.is_some());
+    assert_eq!(portable::machine_name().map(|name| name.trim().to_owned()), name);
+}
+
+#[test]
 fn rename_keeps_an_existing_file() {
     type Rename = fn(&Path, &Path) -> io::Result<()>;
     for rename in [rename_without_replacing as Rename, portable::rename_without_replacing] {

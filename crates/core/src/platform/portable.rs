@@ -61,9 +61,18 @@ pub(super) fn has_open_files(_: i32, _: &Path) -> bool {
     false
 }
 
+pub(super) fn machine_name() -> Option<String> {
+    output_of("uname", &["-n"])
+}
+
 fn ps(args: &[&str]) -> Option<String> {
+    output_of("ps", args)
+}
+
+/// What a program of the system prints; `None` if it is not there or fails.
+fn output_of(program: &str, args: &[&str]) -> Option<String> {
     #[allow(clippy::disallowed_methods, reason = "it ends before this function does")]
-    let output = Command::new("ps").args(args).env("LC_ALL", "C").output().ok()?;
+    let output = Command::new(program).args(args).env("LC_ALL", "C").output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 

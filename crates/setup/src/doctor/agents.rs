@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::flow::{SILENCE_SECONDS, mtime, newest_mtime, to_millis};
+use super::flow::{SILENCE_SECONDS, last_event, mtime, newest_mtime, to_millis};
 use super::{AutoFix, DoctorContext, DoctorFinding};
 use crate::install::agent_entries::AgentLaunch;
 use crate::install::agent_find;
@@ -12,7 +12,7 @@ use crate::install::agent_plan::{self, AgentPlan};
 use claude_mem_core::agents::CodingAgent;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::pause;
-use claude_mem_store::{SessionDatabase, Store, StoreError};
+use claude_mem_store::{SessionDatabase, StoreError};
 
 /// Directory levels below which transcripts are looked for.
 const TRANSCRIPT_DEPTH_MAX: usize = 4;
@@ -66,15 +66,13 @@ fn silence(context: &DoctorContext<'_>, agent: &'static CodingAgent) -> Option<D
             Err(error) => return Some(DoctorFinding::unknown(agent.name, &error)),
         },
     };
-    let store = Store::open_read_only(&context.data.db());
-    let heard = match store.and_then(|store| store.read().last_hook_activity_of(agent.name)) {
+    // Only its own events count: those of another agent say nothing about its hooks.
+    let heard = match last_event(context, Some(agent.name)) {
         Ok(heard) => heard,
-        Err(StoreError::Missing) => None,
         Err(error) => return Some(DoctorFinding::unknown(agent.name, &error)),
     };
     let never = heard.is_none();
-    let spooled = newest_mtime(&context.data.spool(), "json").map(to_millis);
-    let since = heard.max(spooled).max(mtime(&context.data.installed()).map(to_millis))?;
+    let since = heard.max(mtime(&context.data.installed()).map(to_millis))?;
     // The first use tells enough if no event ever came; later, a pause in the conversation is allowed for.
     let grace = if never { 0 } else { i64::try_from(SILENCE_SECONDS).unwrap_or(i64::MAX) };
     let is_paused = pause::active_pause(&context.data.paused(), context.now).is_some();

@@ -73,6 +73,7 @@ pub fn settings_without_hooks(
         return None;
     }
     let places = hook_files_of(manifest, of_user, env);
+    // Of a file that cannot be read this does not claim that hooks are missing; other checks report it.
     let are_missing = |places: &ClientPaths| {
         let Ok(file) = places.read_settings() else {
             return false;
@@ -260,7 +261,10 @@ pub(super) fn legacy(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
         Ok(file) => file.text.unwrap_or_default(),
         Err(error) => return vec![DoctorFinding::unknown("earlier", &error)],
     };
-    let rival = legacy::find_legacy(&text).unwrap_or_default();
+    let rival = match legacy::find_legacy(&text) {
+        Ok(rival) => rival,
+        Err(reason) => return vec![DoctorFinding::unknown("earlier", &reason)],
+    };
     if rival.is_present() {
         let parts = [rival.plugins.join(", "), rival.events.join(", ")];
         let parts = parts.iter().filter(|part| !part.is_empty());

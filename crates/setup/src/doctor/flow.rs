@@ -5,7 +5,9 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{AutoFix, DoctorContext, DoctorFinding};
-use claude_mem_core::clock::Millis;
+use claude_mem_capture::spool;
+use claude_mem_core::agents::CLAUDE_CODE;
+use claude_mem_core::clock::{Micros, Millis};
 use claude_mem_core::pause;
 use claude_mem_store::{Store, StoreError};
 
@@ -18,16 +20,14 @@ const LETTER_STUCK_SECONDS: u64 = 600;
 
 /// Whether hooks fire: compares the client's newest transcript with our newest event.
 pub(super) fn hooks_firing(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
-    let store = Store::open_read_only(&context.data.db());
-    let heard = match store.and_then(|store| store.read().last_hook_activity()) {
-        Ok(heard) => heard,
-        Err(StoreError::Missing) => None,
-        Err(error) => return vec![DoctorFinding::unknown("events", &error)],
+    let heard = match (last_event(context, None), last_event(context, Some(CLAUDE_CODE.name))) {
+        (Ok(any), Ok(own)) => (any, own),
+        (Err(error), _) | (_, Err(error)) => return vec![DoctorFinding::unknown("events", &error)],
     };
-    let heard = heard.max(newest_mtime(&context.data.spool(), "json").map(to_millis));
+    let (heard, own) = heard;
     let installed = mtime(&context.data.installed()).map(to_millis);
     let used = client_last_used(context).map(to_millis);
-    let silent_since = heard.max(installed);
+    let silent_since = own.max(installed);
     let grace = i64::try_from(SILENCE_SECONDS).unwrap_or(i64::MAX);
     let is_paused = pause::active_pause(&context.data.paused(), context.now).is_some();
     let is_silent = match (used, silent_since) {
@@ -48,6 +48,22 @@ pub(super) fn hooks_firing(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
         }
         None => vec![DoctorFinding::ok("events", "none yet; the next session sends some")],
     }
+}
+
+/// When the last event arrived, of all agents or of one: in the database, or in the spool on its way there.
+pub(super) fn last_event(
+    context: &DoctorContext<'_>,
+    client: Option<&str>,
+) -> Result<Option<Millis>, StoreError> {
+    let store = Store::open_read_only(&context.data.db());
+    let stored = match store.and_then(|store| store.read().last_hook_activity(client)) {
+        Err(StoreError::Missing) => None,
+        stored => stored?,
+    };
+    let spool = context.data.spool();
+    let spooled =
+        spool::newest_event(context.data, client).map_err(|e| StoreError::io(spool.display(), e))?;
+    Ok(stored.max(spooled.map(Micros::millis)))
 }
 
 fn format_age(minutes: i64) -> String {

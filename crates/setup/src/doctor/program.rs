@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use super::{AutoFix, DoctorContext, DoctorFinding};
+use claude_mem_core::paths::{find_on_path, is_same_file};
 
 /// Whether the PATH finds this executable.
 pub(super) fn executable(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
     let path = &context.launch.executable;
     let said = format!("claude-mem {} ({})", env!("CARGO_PKG_VERSION"), path.display());
-    match find_on_path(context) {
-        Some(other) if !is_same(&other, path) => vec![DoctorFinding::note(
+    match (context.env)("PATH").and_then(|path| find_on_path(&path, crate::install::NAME)) {
+        Some(other) if !is_same_file(&other, path) => vec![DoctorFinding::note(
             "executable",
             format!("{said}; the PATH finds another one first: {}", other.display()),
             format!("remove {}, or put {} before it on the PATH", other.display(), parent_dir(path)),
@@ -25,16 +26,6 @@ pub(super) fn executable(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
 
 fn parent_dir(path: &Path) -> String {
     path.parent().map_or_else(String::new, |dir| dir.display().to_string())
-}
-
-fn find_on_path(context: &DoctorContext<'_>) -> Option<std::path::PathBuf> {
-    let path = (context.env)("PATH")?;
-    let mut programs = std::env::split_paths(&path).map(|dir| dir.join(crate::install::NAME));
-    programs.find(|program| program.is_file())
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    one.canonicalize().ok() == other.canonicalize().ok()
 }
 
 /// Whether worker and hooks match this version.

@@ -105,7 +105,7 @@ pub(super) fn vectors(context: &DoctorContext<'_>) -> Vec<DoctorFinding> {
 }
 
 fn vectors_finding(context: &DoctorContext<'_>, store: &Store) -> Result<DoctorFinding, StoreError> {
-    let owed = store.read().pending_embeddings_count()?;
+    let owed = store.read().unindexed_count()?;
     let held = store.read().embeddable_count()?;
     let model = embed::EmbeddingModel::built_in().id();
     let made = match VectorStore::open_read_only(&context.data.vectors_db(), model) {

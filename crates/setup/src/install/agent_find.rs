@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::find;
 use claude_mem_core::agents::{AGENTS, CLAUDE_CODE, CodingAgent};
 use claude_mem_core::client_version::ClientVersion;
+use claude_mem_core::paths::find_on_path;
 
 /// An agent on this machine.
 #[derive(Clone, Debug)]
@@ -40,12 +41,9 @@ pub fn find_agents(env: &dyn Fn(&str) -> Option<OsString>) -> Vec<FoundAgent> {
 /// The agent, if its program or its directory is there.
 pub fn find_agent(agent: &'static CodingAgent, env: &dyn Fn(&str) -> Option<OsString>) -> Option<FoundAgent> {
     let path = env("PATH").unwrap_or_default();
-    let beside_home = env("HOME").map(|home| PathBuf::from(home).join(".local/bin"));
-    let program = std::env::split_paths(&path)
-        .filter(|dir| dir.is_absolute())
-        .chain(beside_home)
-        .map(|dir| dir.join(agent.program.command))
-        .find(|program| program.is_file());
+    let command = agent.program.command;
+    let below_home = || env("HOME").map(|home| PathBuf::from(home).join(".local/bin").join(command));
+    let program = find_on_path(&path, command).or_else(|| below_home().filter(|program| program.is_file()));
     let is_used = || agent.program.home.resolve(env).is_some_and(|dir| dir.is_dir());
     if program.is_none() && !is_used() {
         return None;

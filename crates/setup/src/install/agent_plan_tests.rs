@@ -2,7 +2,7 @@ use std::fs;
 
 use super::super::plan::apply_all;
 use super::*;
-use claude_mem_core::agents::{CODEX, COPILOT_CLI, GEMINI_CLI, OPENCODE, QWEN_CODE};
+use claude_mem_core::agents::{AGENTS, CLAUDE_CODE, CODEX, COPILOT_CLI, GEMINI_CLI, OPENCODE, QWEN_CODE};
 
 struct AgentMachine {
     home: tempfile::TempDir,
@@ -97,6 +97,19 @@ fn machines() -> Vec<AgentMachine> {
     }
     machines.push(AgentMachine::new(&OPENCODE, &[(".config/opencode/opencode.jsonc", "{ // mine\n}\n")]));
     machines
+}
+
+/// An agent of the table whose files are not tried here would be installed unproven.
+#[test]
+fn every_agent_has_at_least_eight_files() {
+    let machines = machines();
+    // Those of Claude Code are in plan_tests.rs.
+    for agent in AGENTS.iter().filter(|agent| agent.name != CLAUDE_CODE.name) {
+        let settings = machines.iter().filter(|machine| {
+            machine.agent.name == agent.name && machine.texts().iter().any(|(_, text)| text.is_some())
+        });
+        assert!(settings.count() >= 8, "{}", agent.name);
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::client::{self, ClientCapabilities, HookForm};
 use super::json::{build_object, build_string};
 use claude_mem_core::agents::{CLAUDE_CODE, CodingAgent};
 use claude_mem_core::limits::HOOK_SECONDS_MAX;
+use claude_mem_core::paths::is_same_file;
 use claude_mem_core::platform;
 
 /// How the client starts our executable.
@@ -139,15 +140,8 @@ pub fn server_owner(server: &Value) -> EntryOwner {
 /// Whether a program is ours: it has our name, or it is the running executable, which may have another name.
 pub(super) fn is_our_program(program: &str) -> bool {
     let path = Path::new(program);
-    path.file_name() == Some(super::NAME.as_ref()) || (path.is_absolute() && is_running_executable(path))
-}
-
-fn is_running_executable(path: &Path) -> bool {
-    match (path.canonicalize(), platform::own_executable().canonicalize()) {
-        (Ok(named), Ok(own)) => named == own,
-        // A file that does not exist is not the running one.
-        _ => false,
-    }
+    path.file_name() == Some(super::NAME.as_ref())
+        || (path.is_absolute() && is_same_file(path, &platform::own_executable()))
 }
 
 /// Scripts of the earlier program. Its name alone does not suffice: a directory may have it too.

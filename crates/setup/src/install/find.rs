@@ -7,6 +7,7 @@ use std::time::Duration;
 use claude_mem_core::child;
 use claude_mem_core::child::{ChildSpawner, SpawnRequest};
 use claude_mem_core::client_version::ClientVersion;
+use claude_mem_core::paths::find_on_path;
 
 /// Maximum seconds that a client may take to print its version.
 const CLIENT_VERSION_SECONDS_MAX: u64 = 10;
@@ -22,14 +23,9 @@ pub struct InstalledClient {
 pub fn find_program(env: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let path = env("PATH").unwrap_or_default();
     let home = env("HOME").map(PathBuf::from);
-    let usual = [".claude/local/claude", ".local/bin/claude"]
-        .into_iter()
-        .filter_map(|place| Some(home.as_ref()?.join(place)));
-    std::env::split_paths(&path)
-        .filter(|dir| dir.is_absolute())
-        .map(|dir| dir.join("claude"))
-        .chain(usual)
-        .find(|program| program.is_file())
+    let usual = [".claude/local/claude", ".local/bin/claude"].map(|place| Some(home.as_ref()?.join(place)));
+    let usual = || usual.into_iter().flatten().find(|program| program.is_file());
+    find_on_path(&path, "claude").or_else(usual)
 }
 
 /// The version according to the files on disk: the package that the program belongs to, or the

@@ -63,7 +63,19 @@ const ODD: &str = "{\r\n  // mine\r\n  \"model\" : \"opus\",\r\n\r\n\r\n  \"x\":
 
 #[test]
 fn untouched_files_are_restored_byte_for_byte() {
-    for settings in [None, Some(""), Some("{}"), Some(ODD), Some("{\"a\":1}")] {
+    let settings = [
+        "",
+        "{}",
+        "{}\n",
+        "{\"a\":1}",
+        "{\n\t\"model\": \"opus\"\n}\n",
+        "{\r\n  \"env\": {}\r\n}\r\n",
+        "// mine\n{ \"permissions\": { \"allow\": [\"Bash(ls)\",] }, }",
+        "{\n  \"hooks\": { \"Stop\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"say done\" }] }] }\n}\n",
+        "{ \"hooks\": {}, \"mcpServers\": {} }",
+        ODD,
+    ];
+    for settings in std::iter::once(None).chain(settings.map(Some)) {
         let mut machine = TestMachine::new(settings, Some("{\"numStartups\":1}"));
         machine.install("/a/claude-mem", false);
         machine.install("/b/claude-mem", false);

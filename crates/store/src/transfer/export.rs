@@ -1,5 +1,6 @@
 //! Exports rows as records, page by page in insertion order.
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Params, Row, params};
 
 use super::rows::{
@@ -147,8 +148,10 @@ impl StoreReader<'_> {
         );
         let sql = session_rows_sql("observations", &columns);
         query_rows(self.0, &sql, params![only.sql(), after, limit], |row| {
-            let further = row.get::<_, JsonList>(19)?.0.into_iter().filter_map(|uid| uid.parse().ok());
-            let sessions = row.column::<Option<PublicId>>(2)?.into_iter().chain(further).collect();
+            let mut sessions: Vec<PublicId> = row.column::<Option<PublicId>>(2)?.into_iter().collect();
+            for uid in row.get::<_, JsonList>(19)?.0 {
+                sessions.push(PublicId::from_sql(ValueRef::Text(uid.as_bytes()))?);
+            }
             let record = ObservationRecord {
                 uid: row.column(1)?,
                 session: row.column(2)?,

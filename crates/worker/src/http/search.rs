@@ -185,7 +185,7 @@ pub(super) fn search(api: &ApiState, _: &PathParams, asked: SearchParams) -> Res
                 how,
                 vectors: found.scope.vectors,
                 // Without vectors nothing is indexed, now or later.
-                unindexed: if has_vectors { reads.pending_embeddings_count()? } else { 0 },
+                unindexed: if has_vectors { reads.unindexed_count()? } else { 0 },
                 notes: found.scope.notes,
             },
             items,

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::context::InstallContext;
-use claude_mem_core::paths::DataDir;
+use claude_mem_core::paths::{DataDir, find_on_path, is_same_file};
 use claude_mem_setup::install::NAME;
 
 /// How this program is called from the user's shell. The `claude-mem` on the PATH may be the earlier
@@ -49,12 +49,8 @@ impl CommandHints {
 
 /// Whether the PATH finds this executable under its name.
 fn is_on_path(executable: &Path, path: Option<OsString>) -> bool {
-    let path = path.unwrap_or_default();
-    let mut programs = std::env::split_paths(&path).map(|dir| dir.join(NAME));
-    let first = programs.find(|program| program.is_file());
-    let same =
-        |first: &Path| first.canonicalize().is_ok_and(|first| Some(first) == executable.canonicalize().ok());
-    first.is_some_and(|first| same(&first))
+    let first = find_on_path(&path.unwrap_or_default(), NAME);
+    first.is_some_and(|first| is_same_file(&first, executable))
 }
 
 /// A path as one word of a shell.

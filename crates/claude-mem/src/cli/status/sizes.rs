@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use claude_mem_core::paths::{DataDir, with_suffix};
 
-/// Bytes per part of the data directory, and the number of files in the spool.
+/// Bytes per part of the data directory, and the number of files in the spool. A part that cannot be read counts as
+/// empty: these figures inform, and `status` reports an unreadable directory as a problem of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct DiskUsage {
     pub(super) database: u64,

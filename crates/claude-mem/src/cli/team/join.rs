@@ -12,6 +12,7 @@ use super::connection::find_team;
 use crate::cli::output;
 use crate::cli::output::Screen;
 use claude_mem_core::paths::random_hex;
+use claude_mem_core::platform;
 use claude_mem_sharing::{SharingError, TeamFile, TeamHttpClient, TeamServer as _, join_team, save_team};
 use claude_mem_wire::messages::JoinRequest;
 use claude_mem_wire::{DeviceToken, LinkSecret, TeamLink, is_handle, tidy_name};
@@ -170,6 +171,5 @@ fn handle_from(user: &str) -> String {
 
 fn machine_name() -> String {
     let named = std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty());
-    let read = || std::fs::read_to_string("/etc/hostname").ok();
-    named.or_else(read).map_or_else(|| "machine".to_owned(), |name| name.trim().to_owned())
+    named.or_else(platform::machine_name).unwrap_or_else(|| "machine".to_owned())
 }

@@ -1,6 +1,6 @@
 //! `claude-mem team serve`: starts the team server, which is an executable of its own.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,6 +9,7 @@ use anyhow::Context as _;
 
 use super::super::app::App;
 use super::super::output::Screen;
+use claude_mem_core::paths::find_on_path;
 
 /// The executable of the team server.
 const SERVER_PROGRAM: &str = "claude-mem-team";
@@ -28,7 +29,7 @@ pub(super) struct ServeArgs {
 pub(super) fn run(args: &ServeArgs, app: &App, screen: &Screen) -> anyhow::Result<()> {
     let own = std::env::current_exe().context("cannot determine the path of this executable")?;
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let program = find_server(&own, std::env::split_paths(&path)).with_context(|| {
+    let program = find_server(&own, &path).with_context(|| {
         format!(
             "{SERVER_PROGRAM} is not installed: looked beside {} and on the PATH. The server is a package of its \
              own, claude-mem-native-team; from a checkout, `cargo xtask install --team` installs it",
@@ -47,11 +48,7 @@ pub(super) fn run(args: &ServeArgs, app: &App, screen: &Screen) -> anyhow::Resul
 }
 
 /// The server beside this executable, or the first in these directories.
-fn find_server(own: &Path, search_path: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
-    let beside = own.parent().map(Path::to_path_buf);
-    beside
-        .into_iter()
-        .chain(search_path)
-        .map(|dir| dir.join(SERVER_PROGRAM))
-        .find(|program| program.is_file())
+fn find_server(own: &Path, search_path: &OsStr) -> Option<PathBuf> {
+    let beside = own.with_file_name(SERVER_PROGRAM);
+    if beside.is_file() { Some(beside) } else { find_on_path(search_path, SERVER_PROGRAM) }
 }

@@ -6,12 +6,16 @@ use super::coding_agent::{
     TranscriptSpec,
 };
 use super::features::{AgentFeatures, FeatureSupport};
+use crate::platform;
 
 /// The prompt of a subagent that Claude Code starts only to warm up.
 pub const WARMUP_PROMPT: &str = "Warmup";
 
 /// Where an administrator manages the settings of Claude Code for all users.
-pub const MANAGED_SETTINGS: &str = "/etc/claude-code/managed-settings.json";
+pub const MANAGED_SETTINGS: &str = platform::path_for_all_users(
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
+);
 
 const HOME: ClientHome = ClientHome { variable: Some(("CLAUDE_CONFIG_DIR", "")), default: ".claude" };
 
@@ -42,7 +46,11 @@ pub const CLAUDE_CODE: CodingAgent = CodingAgent {
     rewrite_payload: None,
     find_exit_code: None,
     files: &[],
-    mcp_client: McpClientSpec { name_prefix: "claude-code", session_pointer: None },
+    mcp_client: McpClientSpec {
+        name_prefix: "claude-code",
+        session_pointer: None,
+        text_hiding_prefix: Some("claude"),
+    },
     transcripts: Some(TranscriptSpec {
         folder: ClientHome { variable: Some(("CLAUDE_CONFIG_DIR", "projects")), default: ".claude/projects" },
         file_prefix: "",

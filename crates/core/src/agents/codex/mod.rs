@@ -56,6 +56,7 @@ pub const CODEX: CodingAgent = CodingAgent {
     mcp_client: McpClientSpec {
         name_prefix: "codex",
         session_pointer: Some("/_meta/x-codex-turn-metadata/session_id"),
+        text_hiding_prefix: Some("codex"),
     },
     transcripts: Some(TranscriptSpec {
         folder: ClientHome { variable: Some(("CODEX_HOME", "sessions")), default: ".codex/sessions" },

@@ -56,7 +56,7 @@ pub const COPILOT_CLI: CodingAgent = CodingAgent {
             entries: ClientEntries::JsonServer { object: "mcpServers", shape: ServerShape::CommandAndArgs },
         },
     ],
-    mcp_client: McpClientSpec { name_prefix: "copilot-cli", session_pointer: None },
+    mcp_client: McpClientSpec { name_prefix: "copilot-cli", session_pointer: None, text_hiding_prefix: None },
     transcripts: Some(TranscriptSpec {
         folder: ClientHome {
             variable: Some(("COPILOT_HOME", "session-state")),

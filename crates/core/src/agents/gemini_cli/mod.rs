@@ -53,7 +53,7 @@ pub const GEMINI_CLI: CodingAgent = CodingAgent {
             entries: ClientEntries::JsonServer { object: "mcpServers", shape: ServerShape::CommandAndArgs },
         },
     ],
-    mcp_client: McpClientSpec { name_prefix: "gemini-cli", session_pointer: None },
+    mcp_client: McpClientSpec { name_prefix: "gemini-cli", session_pointer: None, text_hiding_prefix: None },
     transcripts: Some(TranscriptSpec {
         folder: ClientHome { variable: None, default: ".gemini/tmp" },
         file_prefix: "session-",

@@ -49,7 +49,7 @@ pub const OPENCODE: CodingAgent = CodingAgent {
             entries: ClientEntries::JsonServer { object: "mcp", shape: ServerShape::CommandList },
         },
     ],
-    mcp_client: McpClientSpec { name_prefix: "opencode", session_pointer: None },
+    mcp_client: McpClientSpec { name_prefix: "opencode", session_pointer: None, text_hiding_prefix: None },
     transcripts: Some(TranscriptSpec {
         folder: ClientHome {
             variable: Some(("XDG_DATA_HOME", "opencode")),

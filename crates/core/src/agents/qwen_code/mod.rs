@@ -54,7 +54,7 @@ pub const QWEN_CODE: CodingAgent = CodingAgent {
             entries: ClientEntries::JsonServer { object: "mcpServers", shape: ServerShape::CommandAndArgs },
         },
     ],
-    mcp_client: McpClientSpec { name_prefix: "qwen-cli", session_pointer: None },
+    mcp_client: McpClientSpec { name_prefix: "qwen-cli", session_pointer: None, text_hiding_prefix: None },
     transcripts: Some(TranscriptSpec {
         folder: ClientHome { variable: Some(("QWEN_HOME", "projects")), default: ".qwen/projects" },
         file_prefix: "",

@@ -200,6 +200,7 @@ impl<'a> SessionDistiller<'a> {
         if length == begin.offset {
             return Ok(begin);
         }
+        // Another version's carry, which this one cannot read, is dropped: the session is read on without it.
         let carry = carry.and_then(|text| serde_json::from_str(text).ok());
         let mut carry: Carry = carry.unwrap_or_default();
         let mut before = begin.offset;
@@ -255,7 +256,7 @@ impl<'a> SessionDistiller<'a> {
             let episode = episodes::build_episode(just_events(), place);
             let vocabulary = self.context.vocabulary;
             let distil = AssertUnwindSafe(|| claude_mem_distil::extract_claims(&episode, carry, vocabulary));
-            // If distilling panics, the events are stored without memories.
+            // A bug in distilling costs one episode its memories. The shipped executable ends at a panic instead.
             let distilled = std::panic::catch_unwind(distil).unwrap_or_default();
             kept = self.context.keeps_episodes.then_some(episode);
             distilled
