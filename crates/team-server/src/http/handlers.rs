@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::{Extension, Path, Query, State};
 use axum::http::HeaderMap;
@@ -42,7 +42,7 @@ pub(super) async fn join(
     Extension(ClientAddress(address)): Extension<ClientAddress>,
     JsonBody(request): JsonBody<JoinRequest>,
 ) -> Outcome<JoinReply> {
-    service.count_stranger(address)?;
+    service.count_stranger(None, address, Instant::now())?;
     let database = &service.database;
     let reply =
         database.repeat(|| async { db::join(&mut database.connection().await?, &request, now()).await });
