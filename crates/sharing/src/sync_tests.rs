@@ -428,7 +428,7 @@ fn instruction_of_another_member_is_held_back() {
     };
     assert_eq!(held, [true, false]);
     let store = jonas.store.lock().unwrap();
-    let offered = store.read().team_index_rows(jonas.project, 10).unwrap();
+    let offered = store.read().team_index_rows(jonas.project, &[], 10).unwrap();
     assert_eq!(offered.len(), 1);
     let space = store.read().spaces().unwrap()[0].id;
     assert_eq!(store.read().share_counts(space).unwrap().held_back, 1);
