@@ -219,6 +219,18 @@ fn edit_follows_and_forgotten_text_leaves_no_byte() {
 }
 
 #[test]
+fn batches_that_do_not_get_through_are_halved() {
+    let (_, mira, jonas) = two_members();
+    for number in 0..30 {
+        mira.decide(&format!("Rule number {number}"));
+    }
+    mira.server.push_records_max.set(2);
+    assert_eq!(mira.sync().sent, 30);
+    jonas.sync();
+    assert_eq!(jonas.titles().len(), 30);
+}
+
+#[test]
 fn what_never_leaves_does_not_leave() {
     let (data, mira, _) = two_members();
     let old = TestMachine::unshared(&data, mira.server.inner.member);
@@ -482,6 +494,21 @@ fn member_who_takes_the_id_of_an_unsent_row_gains_nothing() {
     assert_eq!(own.text.title, "Round invoices up");
     assert!(jonas.titles().contains(&"Round invoices up".to_owned()), "{:?}", jonas.titles());
     assert!(mira.sync().in_step);
+}
+
+#[test]
+fn record_of_the_greatest_revision_can_be_removed() {
+    let (data, mira, jonas) = two_members();
+    let uid = PublicId::new();
+    let record = forged(&jonas, uid, "Round invoices down", claude_mem_wire::limits::RECORD_REV_MAX);
+    let request = claude_mem_wire::messages::PushRequest { records: vec![record] };
+    data.lock().push(jonas.server.inner.member, NOW.0, mira.space, &request);
+    mira.sync();
+    let row = mira.row_titled("Round invoices down").unwrap();
+    let share = mira.store.lock().unwrap().read().share_of_row(row).unwrap().unwrap();
+    assert!(crate::remove_record(&mira.store, &mira.server, &share, NOW).unwrap());
+    mira.sync();
+    assert!(mira.titles().is_empty() && data.lock().bodies(mira.space).is_empty());
 }
 
 #[test]

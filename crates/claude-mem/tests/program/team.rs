@@ -260,6 +260,7 @@ fn hostile_server_harms_no_client() {
         Misbehaviour::EndlessPages,
         Misbehaviour::EndlessBody,
         Misbehaviour::Garbage,
+        Misbehaviour::GzipBomb,
     ] {
         server.misbehave(how);
         let output = jonas.mem(&["team", "sync", "--wait", "1s"]);
@@ -359,6 +360,23 @@ fn revoked_token_of_the_environment_erases_nothing() {
     let refused = ci.mem(&["team", "sync", "--wait", "1s"]);
     assert_eq!(refused.code, Some(1), "{refused}");
     assert!(ci.mem(&["search", "zanzibarfish"]).ok().stdout.contains("Mira"));
+}
+
+#[test]
+fn removed_machine_is_purged_without_a_worker() {
+    let server = TeamServerStub::start();
+    let (mira, jonas) = two_machines(&server);
+    mira.mem(&["save", "Deploys of the shop need the zanzibarfish flag"]).ok();
+    jonas.mem(&["save", "Jonas keeps the quaggafish list"]).ok();
+    sync(&mira);
+    sync(&jonas);
+    assert!(holds(&jonas, "zanzibarfish"));
+    server.revoke("jonas");
+    let removed = jonas.mem(&["team", "sync", "--wait", "1s"]);
+    assert!(removed.code == Some(1) && removed.stderr.contains("removed from the team"), "{removed}");
+    assert!(!holds(&jonas, "zanzibarfish") && !jonas.data_dir().join("team.json").exists());
+    assert!(jonas.mem(&["team", "status"]).ok().stdout.contains("what others shared is gone from here"));
+    assert!(jonas.mem(&["search", "quaggafish"]).ok().stdout.contains("quaggafish"));
 }
 
 #[test]
