@@ -94,6 +94,39 @@ pub fn erase_others(access: &impl StoreAccess, member: Option<MemberRowId>) -> R
     }
 }
 
+/// Whether the server holds live records of the user in the space.
+pub fn has_own_records(access: &impl StoreAccess, space: SpaceRowId) -> Result<bool, SharingError> {
+    let mut after = None;
+    loop {
+        let rows = access.with_store(|store| store.read().shared_rows_after(space, after, TAKEN_BACK_MAX))?;
+        let Some(last) = rows.last() else { return Ok(false) };
+        if rows.iter().any(|share| share.member.is_none() && share.rev > 0 && !share.gone) {
+            return Ok(true);
+        }
+        after = Some(last.uid);
+    }
+}
+
+/// Forgets a space, and erases the rows that others shared in it.
+pub fn forget_space(access: &impl StoreAccess, space: SpaceRowId) -> Result<(), SharingError> {
+    let mut after = None;
+    loop {
+        let last = access.with_store(|store| {
+            store.write(|tx| {
+                let rows = tx.shared_rows_after(space, after, ERASED_ROWS_MAX)?;
+                for row in rows.iter().filter(|share| share.member.is_some()).filter_map(SharedRow::row) {
+                    tx.erase_team_row(row)?;
+                }
+                Ok(rows.last().map(|share| share.uid))
+            })
+        })?;
+        match last {
+            Some(last) => after = Some(last),
+            None => return Ok(access.with_store(|store| store.write(|tx| tx.remove_space(space)))?),
+        }
+    }
+}
+
 /// Forgets the team: its spaces and members. Rows of others must be erased before, or stay with their names.
 pub fn forget_team(access: &impl StoreAccess) -> Result<(), SharingError> {
     Ok(access.with_store(|store| {

@@ -31,7 +31,9 @@ mod team_file;
 mod team_http_client;
 
 pub use instruction_shape::reads_like_instruction;
-pub use leaving::{erase_others, forget_team, purge_team, remove_record, take_back_own};
+pub use leaving::{
+    erase_others, forget_space, forget_team, has_own_records, purge_team, remove_record, take_back_own,
+};
 pub use reconcile::count_differences;
 pub use server::{RecordsQuery, TeamServer};
 pub use share_marks::KEEP_BACK;

@@ -81,6 +81,8 @@ struct LocalState {
     cursor: ChangeCursor,
     /// The shared spaces: a command may share a project while the worker runs.
     spaces: Vec<(SpaceRowId, SpaceMode)>,
+    /// Spaces with something to send: a command may share or keep a row that waited for the user's word.
+    unsent: Vec<bool>,
 }
 
 struct RoundThread {
@@ -195,8 +197,10 @@ impl RoundThread {
 
     fn local_state(&self) -> Option<LocalState> {
         let read = |store: &mut Store| {
-            let spaces = store.read().spaces()?.into_iter().map(|space| (space.id, space.mode)).collect();
-            Ok(LocalState { cursor: store.read().change_cursor()?, spaces })
+            let reads = store.read();
+            let spaces: Vec<_> = reads.spaces()?.into_iter().map(|space| (space.id, space.mode)).collect();
+            let unsent = spaces.iter().map(|(id, _)| reads.has_unsent(*id)).collect::<Result<_, _>>()?;
+            Ok(LocalState { cursor: reads.change_cursor()?, spaces, unsent })
         };
         let found = self.worker.store.with(read);
         found.inspect_err(|error| self.worker.warn("failed to look for changes to share", error)).ok()

@@ -60,8 +60,12 @@ pub(crate) async fn create_invite(
             ],
         )
         .await?;
-    let subject = if member.is_some() { "own machine" } else { role.as_str() };
-    write_audit(transaction, caller, now, "invite", subject).await?;
+    let mut subject = if member.is_some() { "own machine" } else { role.as_str() }.to_owned();
+    if let Some(handle) = handle {
+        subject.push(' ');
+        subject.push_str(handle);
+    }
+    write_audit(transaction, caller, now, "invite", &subject).await?;
     Ok(InviteReply { id: InviteId(id), secret, role, expires_at })
 }
 
