@@ -196,10 +196,17 @@ fn load_roots(file: &Path) -> Result<RootCerts, SharingError> {
 }
 
 fn unreachable_server(error: &ureq::Error) -> SharingError {
-    match error {
-        ureq::Error::BodyExceedsLimit(_) => SharingError::InvalidAnswer("an answer is too long"),
-        error => SharingError::Unreachable { why: error.to_string(), retry_after: None },
-    }
+    let why = match error {
+        ureq::Error::BodyExceedsLimit(_) => return SharingError::InvalidAnswer("an answer is too long"),
+        error => error.to_string(),
+    };
+    // The TLS library names the cause, not the remedy.
+    let why = if why.contains("UnknownIssuer") {
+        "its certificate is of an unknown authority; --ca FILE names a private one".to_owned()
+    } else {
+        why
+    };
+    SharingError::Unreachable { why, retry_after: None }
 }
 
 /// Maps an error response to a decision. A body that is not ours comes from a proxy in between.

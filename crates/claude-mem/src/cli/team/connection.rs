@@ -1,6 +1,7 @@
 //! The team of this machine, opened for one command.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -56,8 +57,12 @@ impl TeamConnection {
     }
 
     /// As [`TeamConnection::open`]; in CI the environment names the team.
-    pub(super) fn open_for_sync(app: &App) -> anyhow::Result<Self> {
-        Self::open_as(app, find_team_for_sync(app)?)
+    pub(super) fn open_for_sync(app: &App, certificates: Option<&Path>) -> anyhow::Result<Self> {
+        let mut file = find_team_for_sync(app)?;
+        if let Some(file) = file.as_mut().filter(|file| file.is_from_environment) {
+            file.certificates = certificates.map(Path::to_path_buf);
+        }
+        Self::open_as(app, file)
     }
 
     fn open_as(app: &App, file: Option<TeamFile>) -> anyhow::Result<Self> {

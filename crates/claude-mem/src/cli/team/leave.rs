@@ -73,7 +73,7 @@ pub(super) fn run(args: &LeaveArgs, app: &App, screen: &mut Screen) -> anyhow::R
     })
 }
 
-/// Whether nobody could invite or revoke after this machine has left. False if the server does not answer.
+/// Whether nobody could invite or revoke after this machine has left. False if the server cannot be asked.
 fn is_last_administrator(team: &TeamConnection) -> bool {
     let Ok(me) = team.server.me() else { return false };
     let others = me.members.iter().filter(|member| member.id != me.member && member.left_at.is_none());

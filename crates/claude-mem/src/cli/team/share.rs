@@ -288,13 +288,10 @@ fn print_preview(screen: &mut Screen, output: &ShareOutput, own: bool) -> std::i
         (_, true) => format!("What there is goes, too: {existing}."),
         (_, false) => format!("Not what there is already: {existing} (--history)."),
     };
-    screen.paragraph(
-        "",
-        &format!(
-            "Never: prompts, replies, preferences, private text, text from the web, other projects. {history}"
-        )
-        .trim_end(),
-    )?;
+    let never = format!(
+        "Never: prompts, replies, preferences, private text, text from the web, other projects. {history}"
+    );
+    screen.paragraph("", never.trim_end())?;
     if output.mode == SpaceMode::Review {
         writeln!(screen, "Each waits for your word: `claude-mem team review`.")?;
     }
