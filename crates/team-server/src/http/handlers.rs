@@ -46,7 +46,10 @@ pub(super) async fn join(
     let database = &service.database;
     let reply =
         database.repeat(|| async { db::join(&mut database.connection().await?, &request, now()).await });
-    Ok(JsonReply(reply.await?))
+    let reply = reply.await?;
+    // Others who join from the same address do not hold up what the new machine asks next.
+    service.remember(request.token.hash());
+    Ok(JsonReply(reply))
 }
 
 pub(super) async fn me(State(service): Shared, headers: HeaderMap) -> Outcome<MeReply> {

@@ -59,7 +59,6 @@ fn known_device_does_not_wait_for_the_strangers_of_its_address() {
     let mira = service.first_admin();
     let url = format!("{}{}", service.base(), routes::ME);
     let me = |token: &DeviceToken| raw_request("GET", &url, Some(token), None, &[]).0;
-    assert_eq!(me(&mira.token), 200);
     assert!((0..ATTEMPTS_MAX).any(|_| me(&random_token()) == 429));
     assert_eq!(me(&mira.token), 200);
 }
