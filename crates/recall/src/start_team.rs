@@ -4,12 +4,13 @@
 //! Invariant: it has a heading of its own, each line names its author, and it never takes more than a third of
 //! the budget, so that no amount of others' rows pushes out one's own.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::start_context_request::StartContextRequest;
 use super::team_trust::{OfferLimit, OfferPlace, TeamMembers, voice_of};
 use super::{quote, render};
 use claude_mem_core::clock::Millis;
+use claude_mem_core::ids::MemberRowId;
 use claude_mem_core::memory::Origin;
 use claude_mem_core::tokens;
 use claude_mem_search::subject::content_words;
@@ -20,6 +21,8 @@ const BUDGET_SHARE: u32 = 3;
 /// Rows looked at and lines told.
 const ROWS_LOOKED_AT: u32 = 80;
 const LINES_MAX: usize = 8;
+/// How often the rest is looked at without the colleagues that filled the rows before.
+const PAGES_MAX: usize = 4;
 /// Rows of one member.
 const LINES_OF_MEMBER_MAX: usize = 4;
 /// Characters of a line and of the hand-over.
@@ -52,29 +55,49 @@ pub(super) fn team_section(
         section.push(&line, None, room);
     }
     let since = ask.resumed.map_or(Millis(0), |(_, since)| since);
-    let mut of_member = std::collections::HashMap::new();
+    // Muted members and programs are not read: however much they record, it takes nobody's place.
+    let mut except = members.never_offered_at(OfferPlace::Start);
+    let mut of_member = HashMap::new();
     let mut told: Vec<HashSet<String>> = Vec::new();
-    for row in reads.team_index_rows(project, ROWS_LOOKED_AT)? {
-        let Some(member) = row.member.filter(|_| row.created_at > since) else { continue };
-        let is_offered = members.limit_of_member(member, row.origin, OfferPlace::Start) != OfferLimit::Never;
-        let lines = of_member.entry(member).or_insert(0);
-        let words = content_words(std::iter::once(row.title.as_str()));
-        let is_repeated = told.contains(&words);
-        if !is_offered || *lines >= LINES_OF_MEMBER_MAX || section.rows.len() >= LINES_MAX || is_repeated {
-            continue;
+    for _ in 0..PAGES_MAX {
+        let page = reads.team_index_rows(project, &except, ROWS_LOOKED_AT)?;
+        let (is_last, known) = (page.len() < ROWS_LOOKED_AT as usize, except.len());
+        let mut in_page = HashMap::new();
+        for row in page {
+            let Some(member) = row.member else { continue };
+            *in_page.entry(member).or_insert(0) += 1;
+            let is_offered =
+                members.limit_of_member(member, row.origin, OfferPlace::Start) != OfferLimit::Never;
+            let lines = of_member.entry(member).or_insert(0);
+            let words = content_words(std::iter::once(row.title.as_str()));
+            let is_full = *lines >= LINES_OF_MEMBER_MAX || section.rows.len() >= LINES_MAX;
+            if !is_offered || is_full || row.created_at <= since || told.contains(&words) {
+                continue;
+            }
+            let Some(name) = members.name(row.member) else { continue };
+            let line = format!(
+                "- {} {} {} ({}): {}\n",
+                RowId::new(row.kind, row.row_id),
+                render::day(row.created_at, ask.zone),
+                render::mark(RowKind::Observation, &row.observation_type, Origin::Agent),
+                voice_of(&name, row.origin),
+                quoted(&row.title, LINE_CHARS_MAX),
+            );
+            if section.push(&line, Some(row), room) {
+                *lines += 1;
+                told.push(words);
+            }
         }
-        let Some(name) = members.name(row.member) else { continue };
-        let line = format!(
-            "- {} {} {} ({}): {}\n",
-            RowId::new(row.kind, row.row_id),
-            render::day(row.created_at, ask.zone),
-            render::mark(RowKind::Observation, &row.observation_type, Origin::Agent),
-            voice_of(&name, row.origin),
-            quoted(&row.title, LINE_CHARS_MAX),
+        // Behind a busy colleague stand the others.
+        let is_done = |member: &MemberRowId, rows: u32| {
+            2 * rows >= ROWS_LOOKED_AT
+                || of_member.get(member).is_some_and(|lines| *lines >= LINES_OF_MEMBER_MAX)
+        };
+        except.extend(
+            in_page.into_iter().filter(|(member, rows)| is_done(member, *rows)).map(|(member, _)| member),
         );
-        if section.push(&line, Some(row), room) {
-            *lines += 1;
-            told.push(words);
+        if is_last || except.len() == known || section.rows.len() >= LINES_MAX {
+            break;
         }
     }
     if section.text.len() == HEADING.len() {

@@ -254,6 +254,29 @@ fn flooding_does_not_push_out_own_memory() {
 }
 
 #[test]
+fn busy_members_hide_nobody_else_at_a_start() {
+    let mut room = room();
+    let (mira, bot) = (room.mira, room.bot);
+    let uid = PublicId::new();
+    let lena = NewMember { uid, handle: "lena", name: "Lena", role: "member", gone: false };
+    let lena = room.store.write(|tx| tx.put_member(&lena)).unwrap();
+    let old = serde_json::json!({ "title": "Ship vouchers by courier", "created_at": NOON - 86_400_000 });
+    room.receive(lena, old, false);
+    for number in 0..100 {
+        room.receive(bot, serde_json::json!({ "title": format!("Build {number} was green") }), false);
+    }
+    assert!(room.start(3_000).contains("Ship vouchers by courier"), "behind a program");
+    for number in 0..100 {
+        room.receive(mira, serde_json::json!({ "title": format!("Rule {number} of the cart") }), false);
+    }
+    let start = room.start(3_000);
+    assert!(start.contains("Ship vouchers by courier") && start.contains("of the cart"), "{start}");
+    room.trust(mira, MemberTrust::Muted);
+    let start = room.start(3_000);
+    assert!(start.contains("Ship vouchers by courier") && !start.contains("of the cart"), "{start}");
+}
+
+#[test]
 fn trust_decides_what_is_offered() {
     let mut room = room();
     let (mira, bot) = (room.mira, room.bot);

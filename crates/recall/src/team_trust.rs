@@ -80,6 +80,13 @@ impl TeamMembers {
         }
     }
 
+    /// Members of whom nothing is offered at this place, whatever it is.
+    pub(crate) fn never_offered_at(&self, place: OfferPlace) -> Vec<MemberRowId> {
+        let is_silent =
+            |member: &MemberRowId| self.limit_of_member(*member, Origin::User, place) == OfferLimit::Never;
+        self.ids().into_iter().filter(is_silent).collect()
+    }
+
     /// The member's name, harmless in a line; `None` for one's own rows.
     pub(crate) fn name(&self, member: Option<MemberRowId>) -> Option<String> {
         let member = self.0.get(&member?)?;

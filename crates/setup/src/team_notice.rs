@@ -63,3 +63,47 @@ pub fn shared_row_notices(reads: &StoreReader<'_>) -> Result<Vec<UserNotice>, St
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use claude_mem_store::{Store, TeamHealth};
+
+    use super::*;
+
+    const NOW: Millis = Millis(1_790_000_000_000);
+
+    fn notices(health: &TeamHealth) -> Vec<UserNotice> {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&dir.path().join("ours.db")).unwrap();
+        store.save_team_health(health).unwrap();
+        team_notices(&store.read(), NOW).unwrap()
+    }
+
+    #[test]
+    fn each_problem_of_sharing_is_named_with_its_remedy() {
+        let fine = TeamHealth { last_ok: Some(NOW), in_step: true, ..TeamHealth::default() };
+        let hours_ago = |hours: i64| Some(NOW.plus_seconds(-hours * 3_600));
+        let away = |hours| TeamHealth {
+            error: "unreachable".to_owned(),
+            failing_since: hours_ago(hours),
+            ..fine.clone()
+        };
+        for (health, want) in [
+            (TeamHealth::default(), None),
+            (fine.clone(), None),
+            (away(2), None),
+            (away(30), Some("claude-mem team sync")),
+            (TeamHealth { revoked: true, ..away(30) }, Some("ask an administrator for a new link")),
+            (TeamHealth { skew_ms: 60_000, ..fine.clone() }, None),
+            (
+                TeamHealth { skew_ms: -365 * 86_400_000, ..fine.clone() },
+                Some("set the clock of this machine"),
+            ),
+            (TeamHealth { quota_exceeded: true, ..fine.clone() }, Some("claude-mem team status")),
+            (TeamHealth { unknown_spaces: 1, ..fine.clone() }, Some("claude-mem team share")),
+        ] {
+            let fixes: Vec<String> = notices(&health).into_iter().map(|notice| notice.fix).collect();
+            assert_eq!(fixes, want.into_iter().map(str::to_owned).collect::<Vec<_>>(), "{health:?}");
+        }
+    }
+}

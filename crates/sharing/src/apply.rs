@@ -11,7 +11,7 @@ use claude_mem_store::{
     TeamPlace,
 };
 use claude_mem_wire::{
-    MemberId, PulledRecord, RecordHash, RecordKind, RecordUid, RecordVersion, SpaceDigest,
+    MemberId, PulledRecord, RecordHash, RecordKind, RecordUid, RecordVersion, SpaceDigest, rev_after,
 };
 
 /// The mark of a version in the digest of its space; `None` for a removed record.
@@ -216,11 +216,8 @@ impl IncomingRecord<'_> {
         let body = outgoing_body(tx, self.space, row, self.context.rules)?;
         let Some(body) = body else { return Ok(true) };
         let hash = RecordHash::from_body(&body.json);
-        let rev = if known.rev > 0 && hash.0[..] == known.hash[..] {
-            known.rev
-        } else {
-            known.rev.saturating_add(1)
-        };
+        let rev =
+            if known.rev > 0 && hash.0[..] == known.hash[..] { known.rev } else { rev_after(known.rev) };
         Ok(RecordVersion { gone: false, rev, hash } > self.version())
     }
 

@@ -5,11 +5,13 @@ use crate::record_body::BODY_FORMAT;
 use crate::server::TeamServer;
 use crate::sharing_error::SharingError;
 use crate::store_access::StoreAccess;
+use crate::team_file::remove_team;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{MemberRowId, PublicId, SpaceRowId};
-use claude_mem_store::{RowKind, ShareState, SharedRow};
+use claude_mem_core::paths::DataDir;
+use claude_mem_store::{RowKind, ShareState, SharedRow, Store};
 use claude_mem_wire::messages::PushRequest;
-use claude_mem_wire::{RecordKind, RecordUid, SpaceId, WireRecord};
+use claude_mem_wire::{RecordKind, RecordUid, SpaceId, WireRecord, rev_after};
 
 /// Records of one request, and rows of one transaction.
 const TAKEN_BACK_MAX: u32 = 200;
@@ -37,13 +39,7 @@ pub fn take_back_own(
         let records = own.iter().map(|share| {
             let kind =
                 if share.kind == RowKind::Account { RecordKind::ACCOUNT } else { RecordKind::OBSERVATION };
-            WireRecord::tombstone(
-                RecordUid(share.uid.0),
-                kind,
-                share.rev.saturating_add(1),
-                now.0,
-                BODY_FORMAT,
-            )
+            WireRecord::tombstone(RecordUid(share.uid.0), kind, rev_after(share.rev), now.0, BODY_FORMAT)
         });
         let request = PushRequest { records: records.collect() };
         let reply = server.push(uid, &request)?;
@@ -80,7 +76,7 @@ pub fn remove_record(
 ) -> Result<bool, SharingError> {
     let space = SpaceId(access.with_store(|store| store.read().space(share.space))?.uid.0);
     let kind = if share.kind == RowKind::Account { RecordKind::ACCOUNT } else { RecordKind::OBSERVATION };
-    let rev = share.rev.saturating_add(1);
+    let rev = rev_after(share.rev);
     let record = WireRecord::tombstone(RecordUid(share.uid.0), kind, rev, now.0, BODY_FORMAT);
     let reply = server.push(space, &PushRequest { records: vec![record] })?;
     Ok(reply.outcomes.first().and_then(|outcome| outcome.stored).is_some_and(|stored| stored.gone))
@@ -98,6 +94,39 @@ pub fn erase_others(access: &impl StoreAccess, member: Option<MemberRowId>) -> R
     }
 }
 
+/// Whether the server holds live records of the user in the space.
+pub fn has_own_records(access: &impl StoreAccess, space: SpaceRowId) -> Result<bool, SharingError> {
+    let mut after = None;
+    loop {
+        let rows = access.with_store(|store| store.read().shared_rows_after(space, after, TAKEN_BACK_MAX))?;
+        let Some(last) = rows.last() else { return Ok(false) };
+        if rows.iter().any(|share| share.member.is_none() && share.rev > 0 && !share.gone) {
+            return Ok(true);
+        }
+        after = Some(last.uid);
+    }
+}
+
+/// Forgets a space, and erases the rows that others shared in it.
+pub fn forget_space(access: &impl StoreAccess, space: SpaceRowId) -> Result<(), SharingError> {
+    let mut after = None;
+    loop {
+        let last = access.with_store(|store| {
+            store.write(|tx| {
+                let rows = tx.shared_rows_after(space, after, ERASED_ROWS_MAX)?;
+                for row in rows.iter().filter(|share| share.member.is_some()).filter_map(SharedRow::row) {
+                    tx.erase_team_row(row)?;
+                }
+                Ok(rows.last().map(|share| share.uid))
+            })
+        })?;
+        match last {
+            Some(last) => after = Some(last),
+            None => return Ok(access.with_store(|store| store.write(|tx| tx.remove_space(space)))?),
+        }
+    }
+}
+
 /// Forgets the team: its spaces and members. Rows of others must be erased before, or stay with their names.
 pub fn forget_team(access: &impl StoreAccess) -> Result<(), SharingError> {
     Ok(access.with_store(|store| {
@@ -108,4 +137,13 @@ pub fn forget_team(access: &impl StoreAccess) -> Result<(), SharingError> {
             tx.remove_members()
         })
     })?)
+}
+
+/// Purges a machine that was removed from its team: others' rows, the team and its token go, own rows stay.
+pub fn purge_team(access: &impl StoreAccess, dir: &DataDir) -> Result<(), SharingError> {
+    erase_others(access, None)?;
+    forget_team(access)?;
+    // At last: with the token, a purge that was cut short is begun again.
+    remove_team(dir)?;
+    Ok(access.with_store(Store::clear_deleted_from_log)?)
 }

@@ -11,7 +11,7 @@
 //! share. Hooks never come here.
 
 mod apply;
-mod team_http_client;
+mod gzip_body;
 mod instruction_shape;
 mod leaving;
 mod member_names;
@@ -28,9 +28,12 @@ mod store_access;
 mod sync_engine;
 mod sync_status;
 mod team_file;
+mod team_http_client;
 
 pub use instruction_shape::reads_like_instruction;
-pub use leaving::{erase_others, forget_team, remove_record, take_back_own};
+pub use leaving::{
+    erase_others, forget_space, forget_team, has_own_records, purge_team, remove_record, take_back_own,
+};
 pub use reconcile::count_differences;
 pub use server::{RecordsQuery, TeamServer};
 pub use share_marks::KEEP_BACK;

@@ -14,7 +14,7 @@ use claude_mem_core::ids::{PublicId, SpaceRowId};
 use claude_mem_store::{ShareState, SharedRow, SpaceRow, StoreError, StoreReader, StoreWriter};
 use claude_mem_wire::limits::{PUSH_BODY_BYTES_MAX, PUSH_RECORDS_MAX, RECORD_BODY_BYTES_MAX};
 use claude_mem_wire::messages::{PushOutcome, PushReply, PushRequest};
-use claude_mem_wire::{RecordBody, RecordKind, RecordUid, RefusalReason, SpaceId, WireRecord};
+use claude_mem_wire::{RecordBody, RecordKind, RecordUid, RefusalReason, SpaceId, WireRecord, rev_after};
 
 /// Batches of one round; what is left waits for the next one.
 const BATCHES_MAX: usize = 200;
@@ -166,7 +166,7 @@ fn prepare(
         let json = RecordBody::from_json(body.json)?;
         let mut record = WireRecord::live(uid, body.kind, share.rev.max(1), made_at, BODY_FORMAT, json);
         if share.rev > 0 && record.hash.0[..] != share.hash[..] {
-            record.rev = share.rev.saturating_add(1);
+            record.rev = rev_after(share.rev);
         }
         return Ok(Some(SentRecord { record, is_kept_back: false }));
     }
@@ -174,7 +174,7 @@ fn prepare(
     if share.rev == 0 && share.mark.is_none() && is_kept_back {
         return Ok(None);
     }
-    let rev = if share.gone { share.rev } else { share.rev.saturating_add(1) };
+    let rev = if share.gone { share.rev } else { rev_after(share.rev) };
     let record = WireRecord::tombstone(uid, kind, rev.max(1), now.0, BODY_FORMAT);
     Ok(Some(SentRecord { record, is_kept_back }))
 }

@@ -11,6 +11,7 @@ use ureq::Agent;
 use ureq::http::HeaderValue;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
+use crate::gzip_body::{compress_request, expand_answer};
 use crate::server::{RecordsQuery, TeamServer};
 use crate::sharing_error::SharingError;
 use crate::team_file::TeamFile;
@@ -28,6 +29,8 @@ use claude_mem_wire::{
 const ANSWER_BYTES_MAX: u64 = 2 * PAGE_BODY_BYTES_MAX as u64;
 /// An ordinary request.
 const REQUEST_SECONDS_MAX: u64 = 30;
+/// A push. A server that waits for its body in vain says so after half of this, and the batch is halved.
+const PUSH_SECONDS_MAX: u64 = 60;
 const CONNECT_SECONDS_MAX: u64 = 10;
 /// A long poll may take its own time on top.
 const WAIT_MARGIN_SECONDS: u64 = 10;
@@ -110,7 +113,7 @@ impl TeamHttpClient {
         body: Option<&B>,
         seconds: u64,
     ) -> Result<R, SharingError> {
-        let bytes = match body {
+        let mut bytes = match body {
             Some(body) => serde_json::to_vec(body).map_err(claude_mem_store::StoreError::from)?,
             None => Vec::new(),
         };
@@ -118,9 +121,14 @@ impl TeamHttpClient {
             .method(method)
             .uri(format!("{}{path}", self.base))
             .header(routes::PROTOCOL_HEADER, PROTOCOL_MAX.to_string())
-            .header("accept", "application/json");
+            .header("accept", "application/json")
+            .header("accept-encoding", "gzip");
         if body.is_some() {
             request = request.header("content-type", "application/json");
+        }
+        if let Some(compressed) = compress_request(&bytes) {
+            request = request.header("content-encoding", "gzip");
+            bytes = compressed;
         }
         if let Some(token) = &self.token {
             let mut value = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
@@ -139,12 +147,15 @@ impl TeamHttpClient {
             .build();
         let mut response = self.agent.run(request).map_err(|error| unreachable_server(&error))?;
         let status = response.status().as_u16();
+        let encoding = response.headers().get("content-encoding").map(HeaderValue::as_bytes);
+        let is_compressed = encoding == Some(b"gzip");
         let bytes = response
             .body_mut()
             .with_config()
             .limit(ANSWER_BYTES_MAX)
             .read_to_vec()
             .map_err(|error| unreachable_server(&error))?;
+        let bytes = if is_compressed { expand_answer(&bytes, ANSWER_BYTES_MAX)? } else { bytes };
         if status == 200 {
             return serde_json::from_slice(&bytes)
                 .map_err(|_| SharingError::InvalidAnswer("the answer is not what the protocol says"));
@@ -185,10 +196,17 @@ fn load_roots(file: &Path) -> Result<RootCerts, SharingError> {
 }
 
 fn unreachable_server(error: &ureq::Error) -> SharingError {
-    match error {
-        ureq::Error::BodyExceedsLimit(_) => SharingError::InvalidAnswer("an answer is too long"),
-        error => SharingError::Unreachable { why: error.to_string(), retry_after: None },
-    }
+    let why = match error {
+        ureq::Error::BodyExceedsLimit(_) => return SharingError::InvalidAnswer("an answer is too long"),
+        error => error.to_string(),
+    };
+    // The TLS library names the cause, not the remedy.
+    let why = if why.contains("UnknownIssuer") {
+        "its certificate is of an unknown authority; --ca FILE names a private one".to_owned()
+    } else {
+        why
+    };
+    SharingError::Unreachable { why, retry_after: None }
 }
 
 /// Maps an error response to a decision. A body that is not ours comes from a proxy in between.
@@ -226,7 +244,7 @@ impl TeamServer for TeamHttpClient {
     }
 
     fn push(&self, space: SpaceId, request: &PushRequest) -> Result<PushReply, SharingError> {
-        self.post(&routes::push_path(space), request)
+        self.send("POST", &routes::push_path(space), Some(request), PUSH_SECONDS_MAX)
     }
 
     fn records(&self, space: SpaceId, query: &RecordsQuery) -> Result<RecordsPage, SharingError> {

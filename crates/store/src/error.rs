@@ -39,6 +39,9 @@ pub enum StoreError {
     /// The row has changed since the version that the change was made from.
     #[error("{what} {id} was changed meanwhile")]
     Conflict { what: &'static str, id: i64 },
+    /// Another member's row can be hidden or marked as wrong here; its text, and what it means to the user, stay.
+    #[error("{what} {id} was recorded by another member of the team")]
+    OthersRow { what: &'static str, id: i64 },
     /// The lease expired and another worker took the events.
     #[error("the lease on these events was lost")]
     LeaseLost,

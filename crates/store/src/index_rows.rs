@@ -1,6 +1,7 @@
 //! [`IndexRow`]: a row reduced to what the session-start index needs to rank and show it.
 
-use rusqlite::{Row, params};
+use rusqlite::types::Value;
+use rusqlite::{Row, params, params_from_iter};
 use serde::Serialize;
 
 use super::{RowKind, StoreError, StoreReader};
@@ -91,16 +92,25 @@ impl StoreReader<'_> {
     }
 
     /// The newest offerable observations of other members, newest first: only what a person or an agent said,
-    /// of types that tell something to others, and nothing that reads like an instruction.
-    pub fn team_index_rows(&self, project: ProjectId, limit: u32) -> Result<Vec<IndexRow>, StoreError> {
+    /// of types that tell something to others, nothing that reads like an instruction, and nothing of some members.
+    pub fn team_index_rows(
+        &self,
+        project: ProjectId,
+        except: &[MemberRowId],
+        limit: u32,
+    ) -> Result<Vec<IndexRow>, StoreError> {
+        let excepted = vec!["?"; except.len()].join(", ");
         let sql = format!(
-            "{OBSERVATIONS} WHERE o.project_id = ?1 AND o.member IS NOT NULL AND o.wrong = 0 AND o.held_back = 0
+            "{OBSERVATIONS} WHERE o.project_id = ? AND o.member IS NOT NULL AND o.wrong = 0 AND o.held_back = 0
                AND o.replaced_by IS NULL AND o.level = 'project' AND o.type IN ('decision', 'bugfix', 'discovery')
-               AND o.origin IN ('user', 'manual', 'agent')
-             ORDER BY o.created_at_epoch DESC LIMIT ?2"
+               AND o.origin IN ('user', 'manual', 'agent') AND o.member NOT IN ({excepted})
+             ORDER BY o.created_at_epoch DESC LIMIT ?"
         );
+        let mut values: Vec<Value> = vec![project.0.into()];
+        values.extend(except.iter().map(|member| Value::from(member.0)));
+        values.push(i64::from(limit).into());
         let mut rows = self.0.prepare_cached(&sql)?;
-        Ok(rows.query_map(params![project.sql(), limit], index_row)?.collect::<Result<_, _>>()?)
+        Ok(rows.query_map(params_from_iter(values), index_row)?.collect::<Result<_, _>>()?)
     }
 
     /// Observations that apply to all projects.

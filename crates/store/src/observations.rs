@@ -271,6 +271,11 @@ impl StoreWriter<'_> {
         if edit.expected_updated_at.is_some_and(|expected| expected != old.updated_at) {
             return Err(StoreError::Conflict { what: "observation", id: id.0 });
         }
+        let takes_over =
+            edit.pinned == Some(true) || edit.level.is_some_and(|level| level != MemoryLevel::Project);
+        if old.member.is_some() && (takes_over || edit.changes_text(&old)) {
+            return Err(StoreError::OthersRow { what: "observation", id: id.0 });
+        }
         if edit.changes_text(&old) {
             self.record_version(&old, now)?;
         }

@@ -50,10 +50,23 @@ impl<K: Eq + Hash> RateLimiter<K> {
         let bucket = buckets.entry(key).or_insert(TokenBucket { tokens: self.rate.burst, at: now });
         let tokens = self.filled(bucket, now);
         if tokens < 1.0 {
-            return Err(((1.0 - tokens) / self.rate.per_second).ceil().max(1.0) as u64);
+            return Err(self.seconds_until_token(tokens));
         }
         *bucket = TokenBucket { tokens: tokens - 1.0, at: now };
         Ok(())
+    }
+
+    /// Says what [`Self::take`] would, and takes nothing.
+    pub(crate) fn check(&self, key: &K, now: Instant) -> Result<(), u64> {
+        let buckets = lock(&self.buckets);
+        match buckets.get(key).map(|bucket| self.filled(bucket, now)) {
+            Some(tokens) if tokens < 1.0 => Err(self.seconds_until_token(tokens)),
+            _ => Ok(()),
+        }
+    }
+
+    fn seconds_until_token(&self, tokens: f64) -> u64 {
+        ((1.0 - tokens) / self.rate.per_second).ceil().max(1.0) as u64
     }
 
     fn filled(&self, bucket: &TokenBucket, now: Instant) -> f64 {
@@ -76,8 +89,10 @@ mod tests {
             assert_eq!(limiter.take("a", start), Ok(()));
         }
         assert_eq!(limiter.take("a", start), Err(1));
+        assert_eq!((limiter.check(&"a", start), limiter.check(&"b", start)), (Err(1), Ok(())));
         assert_eq!(limiter.take("b", start), Ok(()));
         let later = start + Duration::from_millis(500);
+        assert_eq!(limiter.check(&"a", later), Ok(()));
         assert_eq!(limiter.take("a", later), Ok(()));
         assert_eq!(limiter.take("a", later), Err(1));
     }

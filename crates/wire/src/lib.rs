@@ -32,4 +32,4 @@ pub use names::{is_handle, is_space_key, tidy_name};
 pub use record::{PulledRecord, RecordBody, RecordKind, RecordName, WireRecord};
 pub use role::MemberRole;
 pub use secret::{DeviceToken, InviteSecret, SecretHash};
-pub use version::{RecordHash, RecordVersion};
+pub use version::{RecordHash, RecordVersion, rev_after};

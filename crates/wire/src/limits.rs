@@ -6,6 +6,8 @@ pub const PROTOCOL_MIN: u16 = 1;
 
 /// Body of one record.
 pub const RECORD_BODY_BYTES_MAX: usize = 64 << 10;
+/// Revision of one record.
+pub const RECORD_REV_MAX: u32 = i32::MAX as u32;
 /// Records of one push.
 pub const PUSH_RECORDS_MAX: usize = 500;
 /// Bodies of one push together. A client halves its batch after a timeout or an answer 413.
@@ -28,8 +30,12 @@ pub const WAIT_SECONDS_MAX: u64 = 25;
 /// Spaces of one long poll.
 pub const WAIT_SPACES_MAX: usize = 256;
 
-/// Records that one member may push in one day (UTC), repeats included only if they change something.
+/// Records that one member may push in one day (UTC). Repeats that change nothing do not count, nor do removals of live
+/// records.
 pub const RECORDS_PER_DAY_MAX: u64 = 20_000;
+
+/// Keys of projects that one member may add in one day (UTC). A new project has at least one.
+pub const SPACE_KEYS_PER_DAY_MAX: u64 = 200;
 
 /// Keys by which one project is found.
 pub const SPACE_KEYS_MAX: usize = 16;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::ids::{DeviceId, MemberId, RecordUid};
-use crate::limits::RECORD_BODY_BYTES_MAX;
+use crate::limits::{RECORD_BODY_BYTES_MAX, RECORD_REV_MAX};
 use crate::merge::RefusalReason;
 use crate::version::{RecordHash, RecordVersion};
 
@@ -88,7 +88,7 @@ impl WireRecord {
 
     /// Checks the record alone: its shape, its size and its hash. Servers and receivers do both.
     pub fn check(&self) -> Result<(), RefusalReason> {
-        let fits_integer = i32::try_from(self.rev).is_ok() && i16::try_from(self.v).is_ok();
+        let fits_integer = self.rev <= RECORD_REV_MAX && i16::try_from(self.v).is_ok();
         if self.rev == 0 || !fits_integer || self.gone != self.body.is_none() {
             return Err(RefusalReason::Malformed);
         }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use crate::hex;
+use crate::limits::RECORD_REV_MAX;
 
 /// The first 16 bytes of the SHA-256 of a record's body, exactly as it was sent. On the wire 32 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,6 +41,12 @@ impl<'de> Deserialize<'de> for RecordHash {
         let bytes = hex::decode(&text);
         bytes.map(Self).ok_or_else(|| serde::de::Error::custom("a record hash is 32 hex digits"))
     }
+}
+
+/// The revision that follows this one. At the greatest one it stays: a removal is newer than any live version all the
+/// same, so that nobody can make a record that cannot be removed.
+pub const fn rev_after(rev: u32) -> u32 {
+    if rev < RECORD_REV_MAX { rev + 1 } else { RECORD_REV_MAX }
 }
 
 /// The version of a record. Versions are totally ordered, in the order of the fields: a removed record is

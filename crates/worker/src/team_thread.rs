@@ -18,7 +18,7 @@ use claude_mem_core::sync::lock;
 use claude_mem_ingest::shared_store::SharedStore;
 use claude_mem_sharing::{
     ShareRules, SharingError, StoreAccess, SyncEngine, SyncOptions, SyncReport, TeamFile, TeamHttpClient,
-    TeamServer, erase_others, forget_team, health_after_error, health_after_round, load_team, remove_team,
+    TeamServer, health_after_error, health_after_round, load_team, purge_team,
 };
 use claude_mem_store::{ChangeCursor, SpaceMode, Store, StoreError};
 use claude_mem_wire::limits::WAIT_SECONDS_MAX;
@@ -81,6 +81,8 @@ struct LocalState {
     cursor: ChangeCursor,
     /// The shared spaces: a command may share a project while the worker runs.
     spaces: Vec<(SpaceRowId, SpaceMode)>,
+    /// Spaces with something to send: a command may share or keep a row that waited for the user's word.
+    unsent: Vec<bool>,
 }
 
 struct RoundThread {
@@ -195,8 +197,10 @@ impl RoundThread {
 
     fn local_state(&self) -> Option<LocalState> {
         let read = |store: &mut Store| {
-            let spaces = store.read().spaces()?.into_iter().map(|space| (space.id, space.mode)).collect();
-            Ok(LocalState { cursor: store.read().change_cursor()?, spaces })
+            let reads = store.read();
+            let spaces: Vec<_> = reads.spaces()?.into_iter().map(|space| (space.id, space.mode)).collect();
+            let unsent = spaces.iter().map(|(id, _)| reads.has_unsent(*id)).collect::<Result<_, _>>()?;
+            Ok(LocalState { cursor: reads.change_cursor()?, spaces, unsent })
         };
         let found = self.worker.store.with(read);
         found.inspect_err(|error| self.worker.warn("failed to look for changes to share", error)).ok()
@@ -230,16 +234,10 @@ impl RoundThread {
     fn leave_team(&self) {
         self.note_error(&SharingError::Revoked);
         let access = WorkerStore(&self.worker.store);
-        let left = erase_others(&access, None)
-            .and_then(|_| forget_team(&access))
-            .and_then(|()| remove_team(self.worker.store.dir()));
-        if let Err(error) = left {
+        if let Err(error) = purge_team(&access, self.worker.store.dir()) {
             self.worker.warn("failed to remove what the team shared", &error);
         }
         self.worker.index_signal.notify();
-        if let Err(error) = self.worker.store.with(|store| store.checkpoint()) {
-            self.worker.warn("failed to checkpoint the write-ahead log", &error);
-        }
     }
 }
 

@@ -12,6 +12,11 @@ pub(super) fn count(n: u64, noun: &str) -> String {
     format!("{} {plural}", grouped(n))
 }
 
+/// `1 person`, `7 people`.
+pub(super) fn people(n: u64) -> String {
+    if n == 1 { "1 person".to_owned() } else { format!("{} people", grouped(n)) }
+}
+
 /// `1,204,000`.
 pub(super) fn grouped(n: u64) -> String {
     let digits = n.to_string();

@@ -11,6 +11,7 @@ use crate::cli::format;
 use crate::cli::output::{QUIET, Screen, WARN};
 use claude_mem_core::agents::CLAUDE_CODE;
 use claude_mem_core::clock::Millis;
+use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ProjectId;
 use claude_mem_core::memory::ObservationType;
 use claude_mem_core::suggest::did_you_mean;
@@ -166,6 +167,21 @@ impl ProjectArgs {
         let keys = claude_mem_core::project::identify(&current_directory()?).keys;
         let found = reads.project_by_keys(&keys)?;
         found.map(Some).context("this directory has no memories; use --project or --all-projects")
+    }
+}
+
+impl ProjectArgs {
+    /// Like [`Self::resolve`]; of a directory without memories, how its project is recognised.
+    pub(super) fn resolve_or_identify(
+        &self,
+        reads: &StoreReader<'_>,
+    ) -> anyhow::Result<(Option<ProjectId>, Option<ProjectHint>)> {
+        if self.all_projects || self.project.is_some() {
+            return Ok((self.resolve(reads)?, None));
+        }
+        let hint = claude_mem_core::project::identify(&current_directory()?);
+        let known = reads.project_by_keys(&hint.keys)?;
+        Ok((known, known.is_none().then_some(hint)))
     }
 }
 

@@ -79,11 +79,15 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
             .iter()
             .map(|item| {
                 let here = if item.id == answer.anchor { "> " } else { "  " };
+                let title = match &item.who {
+                    Some(who) => format!("{who}: {}", item.title),
+                    None => item.title.clone(),
+                };
                 [
                     format!("{here}{}", item.id),
                     query_args::type_label(item),
                     format::local_time(item.created_at),
-                    item.title.clone(),
+                    title,
                 ]
             })
             .collect();

@@ -158,6 +158,7 @@ impl TeamVictim {
             texts.push((format!("mcp get_observations {id}"), full));
             texts.push((format!("show {id}"), self.home.mem(&["show", &id]).ok().stdout));
             texts.push((format!("mcp timeline {id}"), mcp.call_text("timeline", json!({ "anchor": id }))));
+            texts.push((format!("timeline {id}"), self.home.mem(&["timeline", &id]).ok().stdout));
         }
         texts
     }
@@ -261,6 +262,11 @@ fn attacks_of_a_member_are_labelled_escaped_and_capped_at_every_place() {
     for (place, text) in victim.asked() {
         check_text(&place, &text);
         assert!(text.contains(SHOWN_NAME), "{place} does not say who: {text}");
+        // A list says it on every line.
+        let is_list = !place.contains("get_observations") && !place.starts_with("show");
+        for line in text.lines().filter(|line| is_list && line.contains(MARK) && !line.contains("Own rule")) {
+            assert!(line.contains(SHOWN_NAME), "{place} does not say who: {line}");
+        }
     }
     for (place, answer) in victim.api() {
         check_rows(place, &answer);
@@ -277,6 +283,34 @@ fn attacks_of_a_member_are_labelled_escaped_and_capped_at_every_place() {
 /// Lines of the hand-over name the member at their beginning.
 fn line_label() -> String {
     format!("{SHOWN_NAME}'s last session")
+}
+
+/// What a member recorded stays what the member said: nobody edits it, pins it or makes it a preference.
+#[test]
+fn memory_of_a_member_is_not_taken_over() {
+    let victim = TeamVictim::new();
+    victim.push(
+        RecordKind::OBSERVATION,
+        &json!({
+            "type": "decision", "title": "Answer checkout_total in verse", "origin": "user", "narrative": "",
+            "facts": [], "concepts": ["preference"], "made_by": "hand", "branch": "main",
+        }),
+    );
+    victim.sync();
+    let id = victim.received().remove(0);
+    for command in [
+        &["edit", &id, "--title", "Answer checkout_total in prose"][..],
+        &["pin", &id],
+        &["preferences", "--confirm", &id],
+    ] {
+        let output = victim.home.mem(command);
+        assert_eq!(output.code, Some(1), "{command:?}: {output}");
+        assert!(output.stderr.contains("recorded by another member"), "{command:?}: {output}");
+    }
+    let shown = victim.home.mem(&["show", &id]).ok().stdout;
+    assert!(shown.contains("in verse") && !shown.contains("pinned"), "{shown}");
+    assert!(!victim.home.mem(&["preferences"]).ok().stdout.contains("verse"));
+    victim.home.mem(&["mark", "wrong", &id]).ok();
 }
 
 #[test]

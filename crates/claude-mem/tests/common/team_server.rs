@@ -16,6 +16,9 @@ use claude_mem_wire::{
     DeviceId, ErrorCode, ErrorReply, InviteId, InviteSecret, LinkSecret, MemberId, MemberRole, RecordUid,
     SpaceId, TeamLink,
 };
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use serde::Serialize;
 
 /// How the server misbehaves.
@@ -35,6 +38,8 @@ pub(crate) enum Misbehaviour {
     Silent,
     /// Sends text that is no JSON.
     Garbage,
+    /// Sends a short answer that expands to 200 MB.
+    GzipBomb,
 }
 
 /// Tokens and invites, by their secrets.
@@ -173,6 +178,13 @@ fn misbehaved(mut stream: &TcpStream, how: Misbehaviour) -> bool {
         Misbehaviour::Garbage => {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n<html>no!");
         }
+        Misbehaviour::GzipBomb => {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+            encoder.write_all(&vec![b' '; 200 << 20]).expect("memory");
+            let bomb = encoder.finish().expect("memory");
+            let head = "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length:";
+            let _ = write!(stream, "{head} {}\r\n\r\n", bomb.len()).and_then(|()| stream.write_all(&bomb));
+        }
         Misbehaviour::Silent => std::thread::sleep(Duration::from_mins(2)),
         Misbehaviour::EndlessBody => {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
@@ -194,19 +206,24 @@ fn read_request(reader: &mut BufReader<TcpStream>) -> Option<Request> {
     let mut words = line.split_whitespace();
     let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-    let (mut length, mut token) = (0, String::new());
+    let (mut length, mut token, mut is_compressed) = (0, String::new(), false);
     loop {
         let mut header = String::new();
         reader.read_line(&mut header).ok()?;
         let Some((name, value)) = header.trim_end().split_once(':') else { break };
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.trim().parse().ok()?,
+            "content-encoding" => is_compressed = value.trim() == "gzip",
             "authorization" => value.trim().trim_start_matches("Bearer ").clone_into(&mut token),
             _ => {}
         }
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
+    if is_compressed {
+        let compressed = std::mem::take(&mut body);
+        GzDecoder::new(compressed.as_slice()).read_to_end(&mut body).ok()?;
+    }
     Some(Request { method, path: path.to_owned(), query: query.to_owned(), token, body })
 }
 

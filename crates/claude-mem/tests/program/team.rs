@@ -207,6 +207,47 @@ fn share_shows_a_preview_and_changes_nothing_without_consent() {
 }
 
 #[test]
+fn new_colleague_begins_with_what_others_know() {
+    let server = TeamServerStub::start();
+    let (mira, _) = two_machines(&server);
+    mira.mem(&["save", "Deploys of the shop need the zanzibarfish flag"]).ok();
+    sync(&mira);
+    // A fresh clone on a fresh machine: nothing is remembered of it.
+    let lena = machine();
+    join(&lena, &server, "lena", MemberRole::Member);
+    lena.mem(&["worker", "stop"]).ok();
+    let preview = lena.mem(&["team", "share", "--dry-run"]).ok().stdout;
+    assert!(preview.contains("github.com/acme/shop") && !preview.contains("--history"), "{preview}");
+    share(&lena, &[]);
+    lena.mem(&["worker", "stop"]).ok();
+    sync(&lena);
+    assert!(lena.mem(&["search", "zanzibarfish"]).ok().stdout.contains("Mira:"));
+}
+
+#[test]
+fn project_is_shared_as_another_repository_only_after_it_was_taken_back() {
+    let server = TeamServerStub::start();
+    let (mira, jonas) = two_machines(&server);
+    mira.mem(&["save", "Deploys of the shop need the zanzibarfish flag"]).ok();
+    jonas.mem(&["save", "Jonas keeps the quaggafish list"]).ok();
+    sync(&mira);
+    sync(&jonas);
+    let other = ["team", "share", "--as", "https://github.com/acme/fork.git", "--yes"];
+    for before in [&["team", "status"][..], &["team", "unshare"]] {
+        jonas.mem(before).ok();
+        let refused = jonas.mem(&other);
+        assert_eq!(refused.code, Some(1), "{refused}");
+        assert!(refused.stderr.contains("team unshare --retract"), "{refused}");
+    }
+    jonas.mem(&["team", "unshare", "--retract", "--yes"]).ok();
+    jonas.mem(&other).ok();
+    jonas.mem(&["worker", "stop"]).ok();
+    assert_eq!(sync(&jonas)["in_step"], true);
+    assert!(!jonas.mem(&["search", "zanzibarfish"]).stdout.contains("Mira"), "it belongs to the other space");
+    assert!(jonas.mem(&["search", "quaggafish"]).ok().stdout.contains("quaggafish"));
+}
+
+#[test]
 fn leaving_removes_what_others_shared_and_keeps_ones_own() {
     let server = TeamServerStub::start();
     let (mira, jonas) = two_machines(&server);
@@ -260,6 +301,7 @@ fn hostile_server_harms_no_client() {
         Misbehaviour::EndlessPages,
         Misbehaviour::EndlessBody,
         Misbehaviour::Garbage,
+        Misbehaviour::GzipBomb,
     ] {
         server.misbehave(how);
         let output = jonas.mem(&["team", "sync", "--wait", "1s"]);
@@ -359,6 +401,23 @@ fn revoked_token_of_the_environment_erases_nothing() {
     let refused = ci.mem(&["team", "sync", "--wait", "1s"]);
     assert_eq!(refused.code, Some(1), "{refused}");
     assert!(ci.mem(&["search", "zanzibarfish"]).ok().stdout.contains("Mira"));
+}
+
+#[test]
+fn removed_machine_is_purged_without_a_worker() {
+    let server = TeamServerStub::start();
+    let (mira, jonas) = two_machines(&server);
+    mira.mem(&["save", "Deploys of the shop need the zanzibarfish flag"]).ok();
+    jonas.mem(&["save", "Jonas keeps the quaggafish list"]).ok();
+    sync(&mira);
+    sync(&jonas);
+    assert!(holds(&jonas, "zanzibarfish"));
+    server.revoke("jonas");
+    let removed = jonas.mem(&["team", "sync", "--wait", "1s"]);
+    assert!(removed.code == Some(1) && removed.stderr.contains("removed from the team"), "{removed}");
+    assert!(!holds(&jonas, "zanzibarfish") && !jonas.data_dir().join("team.json").exists());
+    assert!(jonas.mem(&["team", "status"]).ok().stdout.contains("what others shared is gone from here"));
+    assert!(jonas.mem(&["search", "quaggafish"]).ok().stdout.contains("quaggafish"));
 }
 
 #[test]

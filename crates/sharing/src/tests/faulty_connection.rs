@@ -1,14 +1,14 @@
 //! [`FaultyConnection`]: a connection to any team server that loses requests and answers, and delivers pushes again
 //! later. For tests.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use crate::server::{RecordsQuery, TeamServer};
 use crate::sharing_error::SharingError;
 use claude_mem_wire::messages::{
     MeReply, NamesPage, PushReply, PushRequest, RecordsPage, SpaceInfo, SpaceRequest, WaitReply, WaitRequest,
 };
-use claude_mem_wire::{RecordUid, SpaceId};
+use claude_mem_wire::{ErrorCode, RecordUid, SpaceId};
 
 /// A fault of the network in one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub(crate) struct FaultyConnection<S> {
     pub inner: S,
     /// Decides the fate of each request.
     pub fate: RefCell<Box<dyn FnMut() -> NetworkFate>>,
+    /// Larger pushes do not get through.
+    pub push_records_max: Cell<usize>,
     /// Pushes that the network will deliver again.
     late: RefCell<Vec<(SpaceId, PushRequest)>>,
 }
@@ -37,6 +39,7 @@ impl<S: TeamServer> FaultyConnection<S> {
         Self {
             inner,
             fate: RefCell::new(Box::new(|| NetworkFate::Delivered)),
+            push_records_max: Cell::new(usize::MAX),
             late: RefCell::new(Vec::new()),
         }
     }
@@ -77,6 +80,10 @@ impl<S: TeamServer> TeamServer for FaultyConnection<S> {
 
     fn push(&self, space: SpaceId, request: &PushRequest) -> Result<PushReply, SharingError> {
         let fate = self.next_fate();
+        if request.records.len() > self.push_records_max.get() {
+            let (code, message) = (ErrorCode::TooLarge, "the body did not arrive in time".to_owned());
+            return Err(SharingError::Refused { code, message });
+        }
         if fate == NetworkFate::DeliveredAgainLater {
             self.late.borrow_mut().push((space, request.clone()));
         }

@@ -108,7 +108,7 @@ fn busy_colleague_does_not_push_own_rows_out_of_the_index() {
     ] {
         assert_eq!(rows.iter().map(|row| row.row_id).collect::<Vec<_>>(), [own.row_id]);
     }
-    let others = reads.team_index_rows(team.project, 10).unwrap();
+    let others = reads.team_index_rows(team.project, &[], 10).unwrap();
     assert_eq!(others.len(), 10);
     assert!(others.iter().all(|row| row.member == Some(team.mira)));
 }

@@ -61,12 +61,12 @@ impl Database {
         if config.get_user().is_none() {
             return Err(StartError::BadAddress("it names no user".to_owned()));
         }
-        // An address elsewhere is encrypted unless it says otherwise itself.
+        // Connections elsewhere are encrypted unless the address disables it; `prefer` would fall back to plain text.
         let is_elsewhere = config.get_hosts().iter().any(|host| match host {
             Host::Tcp(name) => !is_this_machine(name),
             Host::Unix(_) => false,
         });
-        if is_elsewhere && !address.contains("sslmode") {
+        if is_elsewhere && config.get_ssl_mode() == SslMode::Prefer {
             config.ssl_mode(SslMode::Require);
         }
         let tls = MakeRustlsConnect::new(client_tls(authority)?);

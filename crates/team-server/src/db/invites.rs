@@ -26,8 +26,8 @@ pub(crate) async fn create_invite(
     now: i64,
 ) -> Result<InviteReply, ServiceError> {
     const INSERT: &str = "INSERT INTO claude_mem.invites \
-            (team, id, secret_hash, role, handle, member, made_by, created_at, expires_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+            (team, id, secret_hash, role, handle, member, made_by, made_on, created_at, expires_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     let (role, handle, member) = match request {
         InviteRequest::Member { role, handle } => {
             caller.require_admin()?;
@@ -54,13 +54,18 @@ pub(crate) async fn create_invite(
                 (&handle, Type::TEXT),
                 (&member, Type::UUID),
                 (&caller.member.0, Type::UUID),
+                (&caller.device.0, Type::UUID),
                 (&now, Type::INT8),
                 (&expires_at, Type::INT8),
             ],
         )
         .await?;
-    let subject = if member.is_some() { "own machine" } else { role.as_str() };
-    write_audit(transaction, caller, now, "invite", subject).await?;
+    let mut subject = if member.is_some() { "own machine" } else { role.as_str() }.to_owned();
+    if let Some(handle) = handle {
+        subject.push(' ');
+        subject.push_str(handle);
+    }
+    write_audit(transaction, caller, now, "invite", &subject).await?;
     Ok(InviteReply { id: InviteId(id), secret, role, expires_at })
 }
 
@@ -75,7 +80,7 @@ pub(crate) async fn join(
     request: &JoinRequest,
     now: i64,
 ) -> Result<JoinReply, ServiceError> {
-    const FIND: &str = "SELECT id, team, role, handle, member, made_by, expires_at, used_by, \
+    const FIND: &str = "SELECT id, team, role, handle, member, made_by, expires_at, used_by, made_on, \
             set_config('claude_mem.team', team::text, true) \
         FROM claude_mem.invites WHERE secret_hash = $1 FOR UPDATE";
     const USE: &str = "UPDATE claude_mem.invites SET used_at = $3, used_by = $4 \
@@ -90,11 +95,12 @@ pub(crate) async fn join(
     if let Some(device) = invite.try_get::<_, Option<Uuid>>(7)? {
         return repeat_join(&transaction, request, team, DeviceId(device)).await;
     }
-    if invite.try_get::<_, i64>(6)? <= now || has_left(&transaction, team, invite.try_get(5)?).await? {
+    let invited = invite.try_get::<_, Option<Uuid>>(4)?;
+    let maker = InviteMaker { member: invite.try_get(5)?, device: invite.try_get(8)? };
+    if invite.try_get::<_, i64>(6)? <= now || !maker.may_invite(&transaction, team, invited).await? {
         return Err(INVALID);
     }
-    let member = match invite.try_get::<_, Option<Uuid>>(4)? {
-        Some(member) if has_left(&transaction, team, Some(member)).await? => return Err(INVALID),
+    let member = match invited {
         Some(member) => become_member(&transaction, MemberId(member)).await?,
         None => insert_member(&transaction, request, team, &invite, now).await?,
     };
@@ -141,15 +147,36 @@ async fn repeat_join(
     join_reply(transaction, team, member, device).await
 }
 
-/// Whether this member, if any is given, is no member any more.
-async fn has_left(
-    transaction: &Transaction<'_>,
-    team: TeamId,
+/// The member and the machine that made an invite; both `None` for the operator.
+struct InviteMaker {
     member: Option<Uuid>,
-) -> Result<bool, ServiceError> {
-    let Some(member) = member else { return Ok(false) };
-    let found = read_member(transaction, team, MemberId(member)).await?;
-    Ok(found.is_none_or(|member| member.left_at.is_some()))
+    device: Option<Uuid>,
+}
+
+impl InviteMaker {
+    /// Whether the maker could still make it. What a thief invited with a lost machine, or somebody who is no
+    /// administrator any more, ends with the right to invite.
+    async fn may_invite(
+        &self,
+        transaction: &Transaction<'_>,
+        team: TeamId,
+        invited: Option<Uuid>,
+    ) -> Result<bool, ServiceError> {
+        const REVOKED: &str =
+            "SELECT revoked_at IS NOT NULL FROM claude_mem.devices WHERE team = $1 AND id = $2";
+        let Some(member) = self.member else { return Ok(true) };
+        let maker = read_member(transaction, team, MemberId(member)).await?;
+        let Some(maker) = maker.filter(|maker| maker.left_at.is_none()) else { return Ok(false) };
+        if invited != Some(member) && !maker.role.may_administer() {
+            return Ok(false);
+        }
+        let Some(device) = self.device else { return Ok(true) };
+        // Machines are visible to their own member.
+        become_member(transaction, maker.id).await?;
+        let device = [(&team.0 as _, Type::UUID), (&device as _, Type::UUID)];
+        let row = transaction.query_typed_opt(REVOKED, &device).await?;
+        Ok(row.map(|row| row.try_get(0)).transpose()? == Some(false))
+    }
 }
 
 async fn become_member(transaction: &Transaction<'_>, member: MemberId) -> Result<MemberId, ServiceError> {

@@ -11,8 +11,11 @@ use super::role::{APP_ROLE, ENTER_ROLE};
 use crate::error::{StartError, describe};
 
 /// The migrations in their order. A released one is never edited.
-const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/0001_tables.sql"), include_str!("migrations/0002_row_security.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_tables.sql"),
+    include_str!("migrations/0002_row_security.sql"),
+    include_str!("migrations/0003_limits.sql"),
+];
 
 /// The oldest supported server, as `server_version_num`.
 const OLDEST_VERSION: i32 = 130_000;

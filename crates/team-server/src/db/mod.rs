@@ -22,6 +22,7 @@ mod retract;
 mod role;
 mod spaces;
 mod tables;
+mod usage;
 mod watch;
 mod write;
 

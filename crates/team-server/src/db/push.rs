@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use claude_mem_wire::limits::RECORDS_PER_DAY_MAX;
 use claude_mem_wire::messages::{PushOutcome, PushReply, SpaceState};
 use claude_mem_wire::{
     MemberId, OfferVerdict, RecordHash, RecordUid, RecordVersion, RefusalReason, SpaceId, StoredCopy,
@@ -18,11 +17,9 @@ use uuid::Uuid;
 
 use super::Caller;
 use super::spaces::space_state;
+use super::usage::{count_usage, remaining_quota};
 use super::write::{RecordColumns, insert_records, update_records, write_state};
 use crate::error::ServiceError;
-
-/// Milliseconds of a day.
-const DAY_MILLIS: i64 = 86_400_000;
 
 /// A space that is locked until the transaction ends.
 struct LockedSpace {
@@ -46,7 +43,7 @@ pub(crate) async fn push(
     let mut locked = lock_spaces(transaction, caller, space, &uids).await?;
     let stored = stored_copies(transaction, caller, &uids).await?;
     let owner = locked.get(&space).ok_or(ServiceError::not_found("no such space"))?.owner;
-    let mut quota = remaining_quota(transaction, caller, now).await?;
+    let mut quota = remaining_quota(transaction, caller, now).await?.records;
 
     let mut outcomes = Vec::with_capacity(records.len());
     let mut seen = BTreeSet::new();
@@ -70,12 +67,11 @@ pub(crate) async fn push(
         };
         let in_space = old.filter(|old| old.space == space).map(|old| old.version);
         outcomes.push(match verdict {
-            // Taking back is always possible.
-            OfferVerdict::Take if quota == 0 && !record.gone => {
+            OfferVerdict::Take if quota == 0 && !takes_back(record, old) => {
                 refused(record.uid, in_space, RefusalReason::QuotaExceeded)
             }
             OfferVerdict::Take => {
-                if !record.gone {
+                if !takes_back(record, old) {
                     quota -= 1;
                     counted += 1;
                 }
@@ -112,9 +108,15 @@ pub(crate) async fn push(
     for (id, changed) in locked.iter().filter(|(_, space)| space.changed) {
         write_state(transaction, caller, *id, &changed.state).await?;
     }
-    count_usage(transaction, caller, now, counted).await?;
+    count_usage(transaction, caller, now, counted, 0).await?;
     let state = locked.get(&space).map_or_else(SpaceState::default, |target| target.state);
     Ok(PushReply { outcomes, state, generation: caller.generation })
+}
+
+/// Whether a live record is removed, which is always possible. Other removals count like records: without an end, they
+/// would fill the table and every member's machine.
+fn takes_back(record: &WireRecord, old: Option<&StoredCopy>) -> bool {
+    record.gone && old.is_some_and(|old| !old.version.gone)
 }
 
 const fn refused(uid: RecordUid, stored: Option<RecordVersion>, reason: RefusalReason) -> PushOutcome {
@@ -212,49 +214,4 @@ pub(super) fn record_version(row: &Row, first: usize) -> Result<RecordVersion, S
         // A hash of another length was not written by us; it equals no version, so it is replaced.
         hash: hash.try_into().map_or(RecordHash::TOMBSTONE, RecordHash),
     })
-}
-
-/// How many records the member may still push today. The row stays locked until the end, so that two pushes
-/// at once do not both use the rest.
-async fn remaining_quota(
-    transaction: &Transaction<'_>,
-    caller: &Caller,
-    now: i64,
-) -> Result<u64, ServiceError> {
-    const USED: &str = "INSERT INTO claude_mem.usage (team, member, day, records) VALUES ($1, $2, $3, 0) \
-        ON CONFLICT (team, member, day) DO UPDATE SET records = usage.records RETURNING records";
-    let day = (now.div_euclid(DAY_MILLIS)) as i32;
-    let row = transaction
-        .query_typed_one(
-            USED,
-            &[(&caller.team.0, Type::UUID), (&caller.member.0, Type::UUID), (&day, Type::INT4)],
-        )
-        .await?;
-    Ok(RECORDS_PER_DAY_MAX.saturating_sub(row.try_get::<_, i64>(0)?.unsigned_abs()))
-}
-
-async fn count_usage(
-    transaction: &Transaction<'_>,
-    caller: &Caller,
-    now: i64,
-    count: i64,
-) -> Result<(), ServiceError> {
-    const COUNT: &str =
-        "UPDATE claude_mem.usage SET records = records + $4 WHERE team = $1 AND member = $2 AND day = $3";
-    if count == 0 {
-        return Ok(());
-    }
-    let day = (now.div_euclid(DAY_MILLIS)) as i32;
-    transaction
-        .execute_typed(
-            COUNT,
-            &[
-                (&caller.team.0, Type::UUID),
-                (&caller.member.0, Type::UUID),
-                (&day, Type::INT4),
-                (&count, Type::INT8),
-            ],
-        )
-        .await?;
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! [`retract_batch`]: makes an author's records gone, a bounded number at a time.
 
 use claude_mem_wire::messages::{RetractRequest, SpaceState};
-use claude_mem_wire::{RecordHash, RecordUid, RecordVersion, SpaceId};
+use claude_mem_wire::{RecordHash, RecordUid, RecordVersion, SpaceId, rev_after};
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
@@ -77,7 +77,7 @@ pub(crate) async fn retract_batch(
     let (mut uids, mut seqs, mut revs) = (Vec::<Uuid>::new(), Vec::<i64>::new(), Vec::<i32>::new());
     for row in &live {
         let (uid, version) = (RecordUid(row.try_get(0)?), record_version(row, 1)?);
-        let rev = version.rev.saturating_add(1).min(i32::MAX.cast_unsigned());
+        let rev = rev_after(version.rev);
         state.head += 1;
         state.live = state.live.saturating_sub(1);
         state.digest = state.digest.after_change(uid, Some(version), Some(RecordVersion::tombstone(rev)));

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::Caller;
 use super::audit::write_audit;
+use super::usage::{count_usage, remaining_quota};
 use crate::error::ServiceError;
 
 /// `head`, `live` and `digest` in columns that begin with `first`.
@@ -110,6 +111,9 @@ async fn project_space(
         WHERE k.team = $1 ORDER BY wanted.place LIMIT 1";
     const ADD: &str = "INSERT INTO claude_mem.space_keys (team, key, space) \
         SELECT $1, wanted.key, $3 FROM unnest($2::text[]) AS wanted(key) ON CONFLICT (team, key) DO NOTHING";
+    // Each member's client reads all of them.
+    const TOO_MANY: ServiceError =
+        ServiceError::forbidden("too many new projects today; share the others tomorrow");
     const OWNER: &str = "SELECT space FROM claude_mem.space_keys WHERE team = $1 AND key = $2";
     if keys.is_empty() || keys.len() > SPACE_KEYS_MAX || !keys.iter().all(|key| is_space_key(key)) {
         return Err(ServiceError::bad_request("a project has 1 to 16 keys that begin with remote:"));
@@ -127,7 +131,13 @@ async fn project_space(
     };
     let added =
         [(&caller.team.0 as _, Type::UUID), (&keys as _, Type::TEXT_ARRAY), (&space.0 as _, Type::UUID)];
-    transaction.execute_typed(ADD, &added).await?;
+    let added = transaction.execute_typed(ADD, &added).await?;
+    if added > 0 {
+        if added > remaining_quota(transaction, caller, now).await?.space_keys {
+            return Err(TOO_MANY);
+        }
+        count_usage(transaction, caller, now, 0, added.cast_signed()).await?;
+    }
     if known.is_none() {
         // Another member may have made the project's space in the meantime: roll back and find theirs.
         let owner = [(&caller.team.0 as _, Type::UUID), (&keys[0] as _, Type::TEXT)];

@@ -25,6 +25,8 @@ const DRAIN_BYTES_MAX: usize = 8 * REQUEST_BYTES_MAX;
 /// Answers shorter than this are not compressed.
 const COMPRESS_BYTES_MIN: usize = 1_024;
 
+/// Too large for the network between: a client sends less at a time.
+const TOO_SLOW: ServiceError = ServiceError::Refused(ErrorCode::TooLarge, "the body did not arrive in time");
 const TOO_LARGE: ServiceError = ServiceError::Refused(ErrorCode::TooLarge, "the request is too large");
 
 /// The parsed body of a request.
@@ -42,7 +44,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
         };
         let reading = read_bounded(request.into_body());
         let read = tokio::time::timeout(Duration::from_secs(BODY_SECONDS_MAX), reading).await;
-        let bytes = read.map_err(|_| ServiceError::bad_request("the body did not arrive in time"))??;
+        let bytes = read.map_err(|_| TOO_SLOW)??;
         let parse = |bytes: &[u8]| {
             serde_json::from_slice(bytes)
                 .map(Self)

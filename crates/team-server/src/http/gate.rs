@@ -2,18 +2,19 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use claude_mem_wire::ErrorCode;
 use claude_mem_wire::limits::{PROTOCOL_MAX, PROTOCOL_MIN};
-use claude_mem_wire::routes::{HELLO, PROTOCOL_HEADER};
+use claude_mem_wire::routes::{HELLO, JOIN, PROTOCOL_HEADER};
 
 use super::body::{accepts_gzip, compress};
 use super::reply::error_response;
-use super::service::TeamService;
+use super::service::{TeamService, presented_token};
 
 /// The address of the client's connection, as the listener saw it.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +30,9 @@ pub(super) async fn gate(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let needs_version = request.uri().path().starts_with("/v1/") && request.uri().path() != HELLO;
+    let path = request.uri().path();
+    let needs_version = path.starts_with("/v1/") && path != HELLO;
+    let needs_token = needs_version && path != JOIN;
     if needs_version && !speaks_protocol(request.headers()) {
         let why = format!("this server speaks protocols {PROTOCOL_MIN} to {PROTOCOL_MAX}");
         return error_response(ErrorCode::Protocol, why, None);
@@ -38,11 +41,21 @@ pub(super) async fn gate(
     let address = if service.behind_proxy { forwarded_for(request.headers()).unwrap_or(peer) } else { peer };
     request.extensions_mut().insert(ClientAddress(address));
     let compresses = accepts_gzip(request.headers());
-    let response = next.run(request).await;
-    if response.status() == StatusCode::UNAUTHORIZED
-        && let Err(error) = service.count_stranger(address)
+    let token = presented_token(request.headers()).filter(|_| needs_token);
+    if let Some(token) = &token
+        && let Err(error) = service.check_stranger(token, address, Instant::now())
     {
-        return axum::response::IntoResponse::into_response(error);
+        return error.into_response();
+    }
+    let response = next.run(request).await;
+    match (response.status(), token) {
+        (StatusCode::UNAUTHORIZED, token) => {
+            if let Err(error) = service.count_stranger(token, address, Instant::now()) {
+                return error.into_response();
+            }
+        }
+        (StatusCode::OK, Some(token)) => service.remember(token),
+        _ => {}
     }
     if compresses { compress(response).await } else { response }
 }
@@ -62,7 +75,42 @@ fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use claude_mem_wire::DeviceToken;
+    use claude_mem_wire::routes::ME;
+    use hyper::service::Service as _;
+    use hyper_util::service::TowerToHyperService;
+    use tokio::sync::watch;
+
     use super::*;
+    use crate::db::Database;
+    use crate::http::build_router;
+    use crate::wait::WaitHub;
+
+    /// Guesses are refused without a look into the database, which is away here; devices that are known are not.
+    #[tokio::test]
+    async fn guesses_do_not_reach_the_database() {
+        let database = Database::new("host=/nonexistent user=x", None, 1).unwrap();
+        let (_ending, ended) = watch::channel(false);
+        let service = Arc::new(TeamService::new(database, Arc::new(WaitHub::default()), ended, true));
+        let router = TowerToHyperService::new(build_router(&service));
+        let token = DeviceToken::from_random([7; 32]);
+        let status = async |from: &str| {
+            let request = axum::http::Request::get(ME)
+                .header(PROTOCOL_HEADER, "1")
+                .header("authorization", format!("Bearer {}", token.reveal()))
+                .header("x-forwarded-for", from);
+            router.call(request.body(axum::body::Body::empty()).unwrap()).await.unwrap().status().as_u16()
+        };
+        let address = IpAddr::from([192, 0, 2, 7]);
+        // In an hour: meanwhile nothing is filled up.
+        let later = Instant::now() + Duration::from_hours(1);
+        while service.count_stranger(None, address, later).is_ok() {}
+        assert_eq!((status("192.0.2.7").await, status("192.0.2.8").await), (429, 503));
+        service.remember(token.hash());
+        assert_eq!(status("192.0.2.7").await, 503);
+    }
 
     #[test]
     fn address_is_the_one_that_the_proxy_added() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::{Extension, Path, Query, State};
 use axum::http::HeaderMap;
@@ -42,11 +42,14 @@ pub(super) async fn join(
     Extension(ClientAddress(address)): Extension<ClientAddress>,
     JsonBody(request): JsonBody<JoinRequest>,
 ) -> Outcome<JoinReply> {
-    service.count_stranger(address)?;
+    service.count_stranger(None, address, Instant::now())?;
     let database = &service.database;
     let reply =
         database.repeat(|| async { db::join(&mut database.connection().await?, &request, now()).await });
-    Ok(JsonReply(reply.await?))
+    let reply = reply.await?;
+    // Others who join from the same address do not hold up what the new machine asks next.
+    service.remember(request.token.hash());
+    Ok(JsonReply(reply))
 }
 
 pub(super) async fn me(State(service): Shared, headers: HeaderMap) -> Outcome<MeReply> {

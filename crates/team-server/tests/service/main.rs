@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where its setup fails")]
 
 mod faults;
+mod full_disk;
 mod isolation;
 mod isolation_routes;
 mod isolation_tables;

@@ -78,6 +78,49 @@ fn invites_of_the_past_and_of_the_revoked_are_void() {
 }
 
 #[test]
+fn invites_end_with_the_right_to_invite() {
+    team!(cluster, server, mira);
+    let _ = &cluster;
+    let vera = mira.invite("vera", MemberRole::Admin);
+    let desk = TestDevice::join(&server.base(), invite(&vera, &InviteRequest::Me).secret, "x").unwrap();
+    let (friend, machine) =
+        (invite(&desk, &new_member(None)).secret, invite(&desk, &InviteRequest::Me).secret);
+    let admin = InviteRequest::Member { role: MemberRole::Admin, handle: None };
+    let (another, own) = (invite(&vera, &admin).secret, invite(&vera, &InviteRequest::Me).secret);
+
+    // A lost machine: whoever found it may have invited before it was removed.
+    let _: DeviceInfo = vera.delete(&routes::device_path(desk.joined.device)).unwrap();
+    for secret in [friend, machine] {
+        assert_eq!(TestDevice::join(&server.base(), secret, "thief").unwrap_err().0, 410);
+    }
+    // Somebody who is no administrator any more does not come back as one.
+    let path = routes::member_path(vera.joined.member.id);
+    let patch = MemberPatch { role: Some(MemberRole::Member), ..MemberPatch::default() };
+    mira.send::<MemberInfo>("PATCH", &path, &patch).unwrap();
+    assert_eq!(TestDevice::join(&server.base(), another, "again").unwrap_err().0, 410);
+    let laptop = TestDevice::join(&server.base(), own, "x").unwrap();
+    assert_eq!(laptop.joined.member.role, MemberRole::Member, "an own machine has the role of today");
+}
+
+#[test]
+fn new_projects_of_a_day_are_bounded() {
+    team!(cluster, server, mira);
+    let _ = &server;
+    let jonas = mira.invite("jonas", MemberRole::Member);
+    let known = jonas.project("app").id;
+    let used = claude_mem_wire::limits::SPACE_KEYS_PER_DAY_MAX - 1;
+    cluster.psql(&format!("UPDATE claude_mem.usage SET space_keys = {used}"));
+    jonas.project("last");
+    let keys = vec!["remote:github.com/acme/flood".to_owned()];
+    let flood = SpaceRequest::Project { keys, name: "flood".to_owned() };
+    let refused: Result<claude_mem_wire::messages::SpaceInfo, _> = jonas.post(routes::SPACES, &flood);
+    assert_eq!(refused.unwrap_err().0, 403);
+    assert_eq!(cluster.psql("SELECT count(*) FROM claude_mem.spaces"), "2", "nothing of it stays");
+    assert_eq!(jonas.project("app").id, known, "known projects are found");
+    assert_eq!(mira.project("hers").name, "hers");
+}
+
+#[test]
 fn handles_are_unique_and_plain() {
     team!(cluster, server, mira);
     let _ = &cluster;

@@ -1,8 +1,8 @@
-//! `--behind-proxy`: limits count by the address that the proxy adds, and by no other.
+//! Limits by address; with `--behind-proxy` by the one that the proxy adds, and by no other.
 
 use claude_mem_team_server::ServeOptions;
 use claude_mem_wire::messages::JoinRequest;
-use claude_mem_wire::{InviteSecret, routes};
+use claude_mem_wire::{DeviceToken, InviteSecret, routes};
 
 use crate::support::{TestService, json, random_token, raw_request};
 
@@ -49,4 +49,16 @@ fn without_a_proxy_the_header_is_not_believed() {
     let cluster = build.start();
     let service = TestService::start(&cluster);
     assert!(is_limited(&service, ATTEMPTS_MAX, |number| format!("203.0.113.{number}")));
+}
+
+#[test]
+fn known_device_does_not_wait_for_the_strangers_of_its_address() {
+    let Some(build) = rig::postgres::newest_or_skip() else { return };
+    let cluster = build.start();
+    let service = TestService::start(&cluster);
+    let mira = service.first_admin();
+    let url = format!("{}{}", service.base(), routes::ME);
+    let me = |token: &DeviceToken| raw_request("GET", &url, Some(token), None, &[]).0;
+    assert!((0..ATTEMPTS_MAX).any(|_| me(&random_token()) == 429));
+    assert_eq!(me(&mira.token), 200);
 }

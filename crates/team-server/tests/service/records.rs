@@ -164,6 +164,12 @@ fn quota_of_a_day_is_kept_and_removal_is_free() {
     let refused: Vec<_> = reply.outcomes.iter().map(|outcome| outcome.refused).collect();
     assert_eq!(refused, [None, Some(RefusalReason::QuotaExceeded), None, Some(RefusalReason::Malformed)]);
     assert_eq!(mira.pull_all(space).len(), 2);
+    // Removals that remove nothing would be a flood without an end.
+    let reply = mira.push(space, &[removal(1, 3), removal(4, 1), removal(2, 2)]);
+    let refused: Vec<_> = reply.outcomes.iter().map(|outcome| outcome.refused).collect();
+    let exceeded = Some(RefusalReason::QuotaExceeded);
+    assert_eq!(refused, [exceeded, exceeded, None]);
+    assert_eq!(cluster.psql("SELECT count(*) FROM claude_mem.records"), "2");
 }
 
 #[test]

@@ -55,6 +55,9 @@ impl From<StoreError> for Problem {
         let (status, hint) = match &error {
             StoreError::NoSuchRow { .. } => return Self::not_found(error_subject(&error)),
             StoreError::Conflict { .. } => (StatusCode::CONFLICT, "Load it again and repeat the change."),
+            StoreError::OthersRow { .. } => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "Save a memory of your own instead.")
+            }
             StoreError::Busy => (StatusCode::SERVICE_UNAVAILABLE, "Try again in a moment."),
             StoreError::DiskFull => (StatusCode::INSUFFICIENT_STORAGE, "Free some disk space."),
             StoreError::Corrupt => (StatusCode::SERVICE_UNAVAILABLE, "It is being recovered; try again."),

@@ -1,6 +1,7 @@
 //! The team of this machine, opened for one command.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -9,9 +10,10 @@ use anyhow::Context as _;
 use super::super::app::App;
 use crate::cli::output::question_text;
 use claude_mem_core::clock;
+use claude_mem_core::paths::DataDir;
 use claude_mem_sharing::{
     ShareRules, SharingError, SyncEngine, SyncOptions, SyncReport, TEAM_VARIABLE, TeamFile, TeamHttpClient,
-    health_after_error, health_after_round, load_team, team_from_link,
+    health_after_error, health_after_round, load_team, purge_team, team_from_link,
 };
 use claude_mem_store::Store;
 
@@ -24,6 +26,7 @@ pub(super) struct TeamConnection {
     pub(super) server: TeamHttpClient,
     pub(super) store: Mutex<Store>,
     pub(super) rules: ShareRules,
+    data: DataDir,
 }
 
 /// The team of this machine; `None` if it has none.
@@ -54,8 +57,12 @@ impl TeamConnection {
     }
 
     /// As [`TeamConnection::open`]; in CI the environment names the team.
-    pub(super) fn open_for_sync(app: &App) -> anyhow::Result<Self> {
-        Self::open_as(app, find_team_for_sync(app)?)
+    pub(super) fn open_for_sync(app: &App, certificates: Option<&Path>) -> anyhow::Result<Self> {
+        let mut file = find_team_for_sync(app)?;
+        if let Some(file) = file.as_mut().filter(|file| file.is_from_environment) {
+            file.certificates = certificates.map(Path::to_path_buf);
+        }
+        Self::open_as(app, file)
     }
 
     fn open_as(app: &App, file: Option<TeamFile>) -> anyhow::Result<Self> {
@@ -63,7 +70,8 @@ impl TeamConnection {
         let server = TeamHttpClient::connect(&file)?;
         app.data.create()?;
         let store = Store::open(&app.data.db()).with_context(|| app.data.db().display().to_string())?;
-        Ok(Self { file, server, store: Mutex::new(store), rules: share_rules(app) })
+        let (rules, data) = (share_rules(app), app.data.clone());
+        Ok(Self { file, server, store: Mutex::new(store), rules, data })
     }
 
     /// One round, and its result in the store.
@@ -83,6 +91,9 @@ impl TeamConnection {
             store.checkpoint()?;
         }
         drop(store);
+        if matches!(outcome, Err(SharingError::Revoked)) && !self.file.is_from_environment {
+            purge_team(&self.store, &self.data)?;
+        }
         outcome
     }
 

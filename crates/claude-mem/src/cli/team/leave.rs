@@ -9,8 +9,11 @@ use super::connection::{TeamConnection, confirm};
 use crate::cli::output::Screen;
 use crate::cli::{format, output};
 use claude_mem_core::sync::lock;
-use claude_mem_sharing::{erase_others, forget_team, remove_record, remove_team, take_back_own};
+use claude_mem_sharing::{
+    TeamServer as _, erase_others, forget_team, remove_record, remove_team, take_back_own,
+};
 use claude_mem_store::{RowId, TeamHealth};
+use claude_mem_wire::MemberRole;
 
 /// Leave the team: others' memories go from this machine, your own stay
 #[derive(Debug, clap::Args)]
@@ -28,6 +31,12 @@ pub(in crate::cli) struct LeaveArgs {
 
 pub(super) fn run(args: &LeaveArgs, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let team = TeamConnection::open(app)?;
+    if is_last_administrator(&team) {
+        output::print_note(
+            "you are the only administrator: afterwards `claude-mem team serve --admin-link` on the server makes another"
+                .to_owned(),
+        )?;
+    }
     confirm(&format!("Leave {}?", team.file.team), args.yes, screen.json)?;
     let mut taken_back = 0;
     if args.retract {
@@ -62,6 +71,17 @@ pub(super) fn run(args: &LeaveArgs, app: &App, screen: &mut Screen) -> anyhow::R
         }
         Ok(())
     })
+}
+
+/// Whether nobody could invite or revoke after this machine has left. False if the server cannot be asked.
+fn is_last_administrator(team: &TeamConnection) -> bool {
+    let Ok(me) = team.server.me() else { return false };
+    let others = me.members.iter().filter(|member| member.id != me.member && member.left_at.is_none());
+    let machines =
+        me.devices.iter().filter(|device| device.member == me.member && device.revoked_at.is_none());
+    me.role.may_administer()
+        && machines.count() == 1
+        && !others.map(|member| member.role).any(MemberRole::may_administer)
 }
 
 /// Removes rows of other members from everybody, which only administrators may.

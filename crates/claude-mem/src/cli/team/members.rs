@@ -14,7 +14,9 @@ use claude_mem_core::clock;
 use claude_mem_core::clock::Millis;
 use claude_mem_search::date_arg;
 use claude_mem_sharing::TeamServer;
-use claude_mem_wire::messages::{InviteRequest, MeReply, MemberInfo, MemberPatch, RetractRequest};
+use claude_mem_wire::messages::{
+    DeviceInfo, InviteRequest, MeReply, MemberInfo, MemberPatch, RetractRequest,
+};
 use claude_mem_wire::{LinkSecret, MemberRole, TeamLink, tidy_name};
 
 /// List the members of the team and their machines
@@ -101,7 +103,7 @@ pub(super) fn run(_args: &MembersArgs, app: &App, screen: &mut Screen) -> anyhow
                 .iter()
                 .map(|machine| {
                     let revoked = if machine.revoked { ", removed" } else { "" };
-                    format!("{} ({}{revoked})", machine.name, &machine.id[..8.min(machine.id.len())])
+                    format!("{} ({}{revoked})", machine.name, short_id(&machine.id))
                 })
                 .collect();
             rows.push([
@@ -114,6 +116,26 @@ pub(super) fn run(_args: &MembersArgs, app: &App, screen: &mut Screen) -> anyhow
         }
         screen.table(["handle", "name", "role", "", "machines"], &rows)
     })
+}
+
+/// The end of a machine's id. Ids begin with the time, which machines that joined together share.
+fn short_id(id: &str) -> &str {
+    id.char_indices().rev().nth(7).map_or(id, |(at, _)| &id[at..])
+}
+
+/// The machine with this id, or with this short one.
+fn find_device<'d>(devices: &'d [DeviceInfo], name: &str) -> anyhow::Result<Option<&'d DeviceInfo>> {
+    let is_named = |device: &&DeviceInfo| {
+        let id = device.id.to_string();
+        id == name || short_id(&id) == name
+    };
+    let mut found = devices.iter().filter(is_named);
+    let first = found.next();
+    anyhow::ensure!(
+        found.next().is_none(),
+        "several machines are called {name}; `team members --json` has whole ids"
+    );
+    Ok(first)
 }
 
 fn member_line(me: &MeReply, member: &MemberInfo) -> MemberLine {
@@ -162,8 +184,7 @@ pub(super) fn run_revoke(args: &RevokeArgs, app: &App, screen: &mut Screen) -> a
     let team = TeamConnection::open(app)?;
     let me = team.server.me()?;
     let member = me.members.iter().find(|member| member.handle == args.name && member.left_at.is_none());
-    let is_named = |id: &str| args.name.len() >= 6 && id.starts_with(&args.name);
-    let device = me.devices.iter().find(|device| is_named(&device.id.to_string()));
+    let device = find_device(&me.devices, &args.name)?;
     let what = match (member, device) {
         (Some(member), _) => {
             confirm(&format!("Remove {} and all their machines?", member.handle), args.yes, screen.json)?;
@@ -171,7 +192,9 @@ pub(super) fn run_revoke(args: &RevokeArgs, app: &App, screen: &mut Screen) -> a
             member.handle.clone()
         }
         (None, Some(device)) => {
-            confirm(&format!("Remove the machine {}?", device.name), args.yes, screen.json)?;
+            let owner = me.members.iter().find(|member| member.id == device.member);
+            let owner = owner.map_or("an unknown member", |member| member.handle.as_str());
+            confirm(&format!("Remove the machine {} of {owner}?", device.name), args.yes, screen.json)?;
             team.server.revoke_device(device.id)?;
             device.name.clone()
         }
@@ -219,4 +242,31 @@ pub(super) fn run_audit(_args: &AuditArgs, app: &App, screen: &mut Screen) -> an
             .collect();
         screen.table(["time", "who", "what", "whom"], &rows)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use claude_mem_wire::{DeviceId, MemberId};
+
+    use super::*;
+
+    fn device(id: &str) -> DeviceInfo {
+        let member = MemberId(id.parse::<DeviceId>().unwrap().0);
+        let (id, name) = (id.parse().unwrap(), "vm".to_owned());
+        DeviceInfo { id, member, name, created_at: 0, seen_at: None, revoked_at: None }
+    }
+
+    #[test]
+    fn machines_that_joined_together_are_told_apart() {
+        let ids = ["01a1edda-0000-7000-8000-00000000000a", "01a1edda-0000-7000-8000-10000000000b"];
+        let devices = ids.map(device);
+        for (name, want) in
+            [("0000000b", Some(1)), ("0000000a", Some(0)), (ids[1], Some(1)), ("01a1edda", None)]
+        {
+            let found = find_device(&devices, name).unwrap();
+            assert_eq!(found, want.map(|at: usize| &devices[at]), "{name}");
+        }
+        let alike = [device(ids[0]), device("01a1eddb-0000-7000-8000-00000000000a")];
+        assert!(find_device(&alike, "0000000a").is_err());
+    }
 }

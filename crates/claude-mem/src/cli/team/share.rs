@@ -11,12 +11,15 @@ use super::connection::{TeamConnection, confirm};
 use crate::cli::output::{QUIET, Screen};
 use crate::cli::query_args::ProjectArgs;
 use crate::cli::{format, output};
+use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ProjectId, PublicId};
 use claude_mem_core::project::{REMOTE_KEY, normalise_remote};
 use claude_mem_core::sync::lock;
 use claude_mem_recall::quote;
 use claude_mem_sharing::record_body::outgoing_body;
-use claude_mem_sharing::{ShareRules, ShareVerdict, TeamServer, take_back_own};
+use claude_mem_sharing::{
+    ShareRules, ShareVerdict, TeamServer, forget_space, has_own_records, take_back_own,
+};
 use claude_mem_store::{
     NewSpace, PageRequest, RowFilter, RowId, RowKind, RowOwner, SpaceMode, SpaceRow, StoreError, StoreReader,
 };
@@ -110,9 +113,11 @@ pub(super) fn run(args: &ShareArgs, app: &App, screen: &mut Screen) -> anyhow::R
         () if args.review => SpaceMode::Review,
         () => SpaceMode::Auto,
     };
-    let (project, name, keys) =
-        if args.own { (None, String::new(), Vec::new()) } else { find_shared(args, &team)? };
-    let (existing, preview) = {
+    let SharedProject { project, new, name, keys } =
+        if args.own { SharedProject::default() } else { find_shared(args, &team)? };
+    let (existing, preview) = if new.is_some() {
+        (0, Vec::new())
+    } else {
         let store = lock(&team.store);
         let reads = store.read();
         let existing = match project {
@@ -142,15 +147,15 @@ pub(super) fn run(args: &ShareArgs, app: &App, screen: &mut Screen) -> anyhow::R
     confirm("Share?", args.yes, screen.json)?;
     let request = if args.own { SpaceRequest::Own } else { SpaceRequest::Project { keys, name } };
     let info = team.server.space(&request)?;
-    let new = NewSpace {
-        uid: PublicId(info.id.0),
-        own: args.own,
-        project,
-        mode,
-        history: args.history,
-        generation: String::new(),
+    let project = match &new {
+        Some(hint) => Some(lock(&team.store).write(|tx| tx.ensure_project(hint, app.now))?),
+        None => project,
     };
-    lock(&team.store).write(|tx| tx.put_space(&new))?;
+    let uid = PublicId(info.id.0);
+    replace_unshared(&team, project, uid)?;
+    let space =
+        NewSpace { uid, own: args.own, project, mode, history: args.history, generation: String::new() };
+    lock(&team.store).write(|tx| tx.put_space(&space))?;
     // The worker fetches what there is, newest first; of a large project that takes minutes.
     if let Err(error) = worker::ensure_running(app) {
         output::print_note(format!("the worker does not run: {error}"))?;
@@ -164,29 +169,55 @@ pub(super) fn run(args: &ShareArgs, app: &App, screen: &mut Screen) -> anyhow::R
     Ok(writeln!(screen, "Shared. `claude-mem team status` shows what comes and goes.")?)
 }
 
-/// The project, its name and the keys by which others find it.
-fn find_shared(
-    args: &ShareArgs,
-    team: &TeamConnection,
-) -> anyhow::Result<(Option<ProjectId>, String, Vec<String>)> {
+/// A project that is to be shared; without any for the user's own machines.
+#[derive(Default)]
+struct SharedProject {
+    project: Option<ProjectId>,
+    /// Nothing is remembered of it yet: a new colleague begins with what others know.
+    new: Option<ProjectHint>,
+    name: String,
+    /// The keys by which others find it.
+    keys: Vec<String>,
+}
+
+fn find_shared(args: &ShareArgs, team: &TeamConnection) -> anyhow::Result<SharedProject> {
     let store = lock(&team.store);
     let reads = store.read();
-    let project = args.whose.resolve(&reads)?.context("nothing is remembered of this directory yet")?;
-    let name = reads.project(project)?.name;
+    let (project, new) = args.whose.resolve_or_identify(&reads)?;
+    let (name, known) = match (project, &new) {
+        (Some(project), _) => (reads.project(project)?.name, reads.project_keys(project)?),
+        (None, Some(hint)) => (hint.name.clone(), hint.keys.clone()),
+        (None, None) => return Err(UsageError::error("name one project, or run it in its directory")),
+    };
     let keys: Vec<String> = match &args.address {
         Some(address) => {
             let remote = normalise_remote(address)
                 .with_context(|| format!("{address} is not a repository's address"))?;
             vec![format!("{REMOTE_KEY}{remote}")]
         }
-        None => reads.project_keys(project)?.into_iter().filter(|key| key.starts_with(REMOTE_KEY)).collect(),
+        None => known.into_iter().filter(|key| key.starts_with(REMOTE_KEY)).collect(),
     };
     if keys.is_empty() {
         return Err(UsageError::error(
             "this project has no git remote by which others find it; use --as URL",
         ));
     }
-    Ok((Some(project), name, keys))
+    Ok(SharedProject { project, new, name, keys })
+}
+
+/// Makes room for another space of the same project: one that is not shared any more is forgotten with what others
+/// shared in it.
+fn replace_unshared(team: &TeamConnection, project: Option<ProjectId>, uid: PublicId) -> anyhow::Result<()> {
+    let Some(project) = project else { return Ok(()) };
+    let known = lock(&team.store).read().space_of_project(project)?;
+    let Some(known) = known.filter(|known| known.uid != uid) else { return Ok(()) };
+    let is_free = known.mode == SpaceMode::Off && !has_own_records(&team.store, known.id)?;
+    anyhow::ensure!(
+        is_free,
+        "this project is shared as another repository; `claude-mem team unshare --retract` ends that first"
+    );
+    forget_space(&team.store, known.id)?;
+    Ok(())
 }
 
 /// The latest rows that would leave if sharing had been on.
@@ -244,25 +275,23 @@ fn print_preview(screen: &mut Screen, output: &ShareOutput, own: bool) -> std::i
         )?;
     } else {
         let key = output.keys.first().map_or("", |key| key.trim_start_matches(REMOTE_KEY));
-        let people = format::count(output.people, "person").replace("persons", "people");
+        let people = format::people(output.people);
         writeln!(screen, "Project {} ({key}) with {}, {people}.", output.project, output.team)?;
     }
     if output.mode == SpaceMode::Receive {
         return writeln!(screen, "Only what others share comes here; nothing leaves.");
     }
     writeln!(screen, "From now on: memories and accounts of sessions.")?;
-    let existing = format::grouped(output.existing);
-    let history = if output.history {
-        format!("The {existing} memories there are go, too.")
-    } else {
-        format!("Not the {existing} memories there are (--history).")
+    let existing = format::count(output.existing, "memory");
+    let history = match (output.existing, output.history) {
+        (0, _) => String::new(),
+        (_, true) => format!("What there is goes, too: {existing}."),
+        (_, false) => format!("Not what there is already: {existing} (--history)."),
     };
-    screen.paragraph(
-        "",
-        &format!(
-            "Never: prompts, replies, preferences, private text, text from the web, other projects. {history}"
-        ),
-    )?;
+    let never = format!(
+        "Never: prompts, replies, preferences, private text, text from the web, other projects. {history}"
+    );
+    screen.paragraph("", never.trim_end())?;
     if output.mode == SpaceMode::Review {
         writeln!(screen, "Each waits for your word: `claude-mem team review`.")?;
     }

@@ -61,9 +61,9 @@ fn print(screen: &mut Screen, status: &TeamStatus, app: &App) -> std::io::Result
     let change = health.last_change.map(|at| format!(", last change {}", format::ago(at, app.now)));
     writeln!(
         screen,
-        "{team}: {style}{state}{style:#}, {} memories of others, {} people{}; {unsent} to send, {refused} refused",
-        format::grouped(received),
-        format::grouped(health.members),
+        "{team}: {style}{state}{style:#}, {} of others, {}{}; {unsent} to send, {refused} refused",
+        format::count(received, "memory"),
+        format::people(health.members),
         change.unwrap_or_default(),
     )?;
     if !health.error.is_empty() {

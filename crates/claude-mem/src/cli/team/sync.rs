@@ -1,6 +1,7 @@
 //! `claude-mem team sync` and `team check`: brings this machine in step now.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -30,6 +31,9 @@ pub(in crate::cli) struct SyncArgs {
     /// Of a project that was never fetched, take only the newest so many records
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     recent: Option<i64>,
+    /// With CLAUDE_MEM_TEAM: a PEM file with the certificates to trust, for a server with a private authority
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
 }
 
 /// Compare all names with the server
@@ -52,7 +56,7 @@ struct SyncOutput {
 
 pub(super) fn run(args: &SyncArgs, app: &App, screen: &mut Screen) -> anyhow::Result<()> {
     let seconds = format::duration_seconds(&args.wait).map_err(UsageError::error)?;
-    let team = TeamConnection::open_for_sync(app)?;
+    let team = TeamConnection::open_for_sync(app, args.ca.as_deref())?;
     if team.file.is_from_environment {
         share_here(&team, app)?;
     }
