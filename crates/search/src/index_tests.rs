@@ -85,6 +85,9 @@ fn coverage_counts_rows_and_backlog() {
     assert_eq!(coverage(&shop), IndexCoverage { rows: 3, waiting: 3 });
     shop.catch_up();
     assert_eq!(coverage(&shop), IndexCoverage { rows: 3, waiting: 0 });
+    let two = RowId::new(RowKind::Observation, shop.ids[1].0);
+    shop.store.write(|tx| tx.forget(two, Millis(9))).unwrap();
+    assert_eq!(coverage(&shop), IndexCoverage { rows: 2, waiting: 0 }, "a removal is no row that waits");
     for (rows, waiting, want) in [(5_000, 300, true), (5_000, 200, false), (50, 50, false), (0, 0, false)] {
         let coverage = IndexCoverage { rows, waiting };
         assert_eq!(coverage.is_noticeably_incomplete(), want, "{coverage:?}");

@@ -50,6 +50,9 @@ impl IndexCoverage {
 /// after removals.
 const PINNED_PRIORITY_MS: i64 = 1 << 52;
 
+/// The priority of a removal.
+const REMOVAL_PRIORITY: i64 = i64::MAX;
+
 /// The priority of a row of `texts` in the backlog.
 fn priority_sql() -> String {
     format!(
@@ -101,12 +104,14 @@ impl StoreReader<'_> {
         Ok(self.0.prepare_cached("SELECT count(*) FROM vector_backlog")?.query_row([], |row| row.get(0))?)
     }
 
-    /// How much of the vector index is complete.
+    /// How much of the vector index is complete. Removals of deleted rows wait in the backlog, too, and are not
+    /// counted.
     pub fn index_coverage(&self) -> Result<IndexCoverage, StoreError> {
         let mut rows = self.0.prepare_cached("SELECT count(*) FROM texts INDEXED BY texts_to_embed")?;
+        let mut waiting = self.0.prepare_cached("SELECT count(*) FROM vector_backlog WHERE at < ?1")?;
         Ok(IndexCoverage {
             rows: rows.query_row([], |row| row.get(0))?,
-            waiting: self.pending_embeddings_count()?,
+            waiting: waiting.query_row([REMOVAL_PRIORITY], |row| row.get(0))?,
         })
     }
 
@@ -163,7 +168,7 @@ impl StoreWriter<'_> {
 
     /// Queues the removal of a deleted row's vectors, with the highest priority.
     pub fn enqueue_vector_removal(&self, row: RowId) -> Result<(), StoreError> {
-        self.enqueue_with_priority(row, i64::MAX)
+        self.enqueue_with_priority(row, REMOVAL_PRIORITY)
     }
 
     /// Queues every row of a project.
@@ -201,7 +206,7 @@ impl StoreWriter<'_> {
         let PendingEmbedding { kind, row_id, text } = *settled;
         let now = self.embeddable_text(RowId::new(kind, row_id))?;
         if now != text {
-            let at = now.map_or(Millis(i64::MAX), |now| now.created_at);
+            let at = now.map_or(Millis(REMOVAL_PRIORITY), |now| now.created_at);
             self.enqueue_embedding(RowId::new(kind, row_id), at)?;
             return Ok(false);
         }

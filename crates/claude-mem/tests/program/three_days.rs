@@ -181,7 +181,7 @@ fn collect(value: &Value, texts: &mut Vec<String>) {
 /// Without dates, times and token counts.
 fn tidy(text: &str) -> String {
     let is_date = |line: &str| line.len() == 10 && line.starts_with("20") && line.contains('-');
-    let lines = text.lines().filter(|line| !is_date(line) && !line.starts_with("These were made"));
+    let lines = text.lines().filter(|line| !is_date(line));
     let mut out = String::new();
     for line in lines {
         let words = line.split(' ').filter(|word| {
