@@ -82,11 +82,11 @@ pub enum EvidenceThreshold {
 /// Minimum share of an error's words.
 const SAME_SHARE: f64 = 0.5;
 /// Minimum specific words shared if no name is.
-const TELLING_MIN: f64 = 1.5;
+pub(super) const TELLING_MIN: f64 = 1.5;
 /// Specific words within one window from which the lower surprise suffices.
 const TOGETHER_MIN: f64 = 1.5;
 const SURPRISE_TOGETHER: f64 = 0.8;
-const SURPRISE_APART: f64 = 2.0;
+const SURPRISE_APART: f64 = 2.5;
 /// Additional weight of a word in the title.
 const TITLED: f64 = 0.5;
 /// Correction for co-occurring words ("month" with "day"): independence would overstate the surprise.

@@ -1,6 +1,7 @@
 //! Rules, facts and causes that a prompt is near in meaning, also where the words differ: "can we
 //! deploy at 2?" and "never deploy between 1 and 3".
 
+use super::evidence::TELLING_MIN;
 use super::near_rows::NearMemory;
 use claude_mem_core::memory::{ObservationType, Origin};
 use claude_mem_store::{MemoryLevel, Observation};
@@ -49,8 +50,11 @@ pub(super) fn mark_governing(found: &mut [NearMemory]) {
             may_be_ahead && own >= AHEAD_MIN + (least - STATED_MIN) && own >= best_other + AHEAD_BY;
         let (governs_thing, governs_action) = (governs_thing(near), governs_action(near));
         let evidence = &mut near.evidence;
-        let is_shared =
-            evidence.telling > 0.0 || governs_action || evidence.title.has_whole_prompt || governs_thing;
+        let is_shared = if may_be_ahead {
+            evidence.telling > 0.0 || governs_action || evidence.title.has_whole_prompt || governs_thing
+        } else {
+            evidence.telling >= TELLING_MIN
+        };
         evidence.governs = if is_shared { own >= least || is_ahead } else { evidence.cosine >= UNSHARED_MIN };
     }
 }

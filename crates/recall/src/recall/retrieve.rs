@@ -40,7 +40,7 @@ pub(super) fn retrieve_memories(
     }
     let kind = PromptKind::of_prompt(ask.prompt);
     if kind == PromptKind::HandOff {
-        found.retain(|near| is_knowledge(&near.row));
+        found.retain(|near| is_knowledge(&near.row) || near.evidence.surprise >= SAME_WORK_SURPRISE);
     }
     let work = match kind {
         PromptKind::Request => find_work_files(reads, ask, asking, &matched)?,
@@ -112,6 +112,9 @@ fn pointers(
     named.sort_by_key(|near| std::cmp::Reverse(near.row.created_at));
     named.into_iter().take(POINTERS_MAX).map(|near| NearMemory { is_pointer: true, ..near.clone() }).collect()
 }
+
+/// Surprise from which a change is about the very work that a plan describes.
+const SAME_WORK_SURPRISE: f64 = 4.0;
 
 /// What a plan may have missed: a rule, a choice or a finding, as opposed to a change that stands in the code.
 fn is_knowledge(row: &Observation) -> bool {
