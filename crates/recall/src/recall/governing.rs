@@ -3,6 +3,7 @@
 
 use super::evidence::TELLING_MIN;
 use super::near_rows::NearMemory;
+use super::request_words::asks_to_look;
 use claude_mem_core::memory::{ObservationType, Origin};
 use claude_mem_store::{MemoryLevel, Observation};
 
@@ -34,13 +35,15 @@ const CROWD_WIDTH: f64 = 0.05;
 /// Of more rows that are equally near none is meant in particular: it is what the project is about.
 const CROWD_MAX: usize = 6;
 
-/// Marks the memories that govern the prompt.
-pub(super) fn mark_governing(found: &mut [NearMemory]) {
+/// Marks the memories that govern the prompt; a rule governs no prompt that only asks to see something.
+pub(super) fn mark_governing(found: &mut [NearMemory], prompt: &str) {
+    let only_looks = asks_to_look(prompt);
     let scores: Vec<f64> = found.iter().map(score).collect();
     for (at, near) in found.iter_mut().enumerate() {
         let own = scores[at];
         let crowd = scores.iter().filter(|other| **other >= own - CROWD_WIDTH).count();
-        let Some(least) = least_score(&near.row).filter(|_| crowd <= CROWD_MAX) else {
+        let may_govern = !(only_looks && near.row.text.kind == ObservationType::DECISION);
+        let Some(least) = least_score(&near.row).filter(|_| crowd <= CROWD_MAX && may_govern) else {
             continue;
         };
         let best_other = scores.iter().enumerate().filter(|(other, _)| *other != at);

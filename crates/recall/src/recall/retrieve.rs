@@ -48,7 +48,7 @@ pub(super) fn retrieve_memories(
     };
     let pointers = pointers(ask, asking, &found, &work);
     if asking.query.words.len() <= PROMPT_WORDS_MAX {
-        governing::mark_governing(&mut found);
+        governing::mark_governing(&mut found, ask.prompt);
     }
     // A rule of another member does not govern one's own prompts.
     found.iter_mut().filter(|near| near.who.is_some()).for_each(|near| near.evidence.governs = false);
