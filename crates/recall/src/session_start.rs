@@ -98,11 +98,21 @@ fn own_start(
     } else {
         Vec::new()
     };
+    let is_later = |row: &IndexRow, last: &LastSession| {
+        row.created_at > last.created_at()
+            && row.branch.as_deref() != ask.branch
+            && row.origin != Origin::Import
+    };
+    let has_later_session = rows
+        .last
+        .as_ref()
+        .is_some_and(|last| ask.current.is_none() && rows.sessions.iter().any(|row| is_later(row, last)));
     let sections = fit_sections(
         ask,
         &SectionInput {
             asked: &rows.asked,
             last: rows.last.as_ref(),
+            has_later_session,
             preferences: &rows.preferences,
             proposals: &rows.proposals,
             rules: &rules,
@@ -402,11 +412,8 @@ fn closing(chosen: &SelectedItems, ask: &StartContextRequest<'_>) -> String {
     let found: u64 = chosen.items.iter().map(|item| u64::from(item.row.discovery_tokens)).sum();
     let read: u64 = chosen.items.iter().map(|item| u64::from(item.row.read_tokens)).sum();
     if ask.parts.economics && read > 0 {
-        let made = match found {
-            0 => "made without a model".to_owned(),
-            found => format!("made with {found} tokens"),
-        };
-        out.push_str(&format!("These were {made}; reading them all takes about {read} tokens.\n"));
+        let made = if found > 0 { format!(", and making them took {found}") } else { String::new() };
+        out.push_str(&format!("Reading all of these takes about {read} tokens{made}.\n"));
     }
     out.push_str(&format!("</{}>\n", quote::TAG));
     out

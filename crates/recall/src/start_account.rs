@@ -54,7 +54,7 @@ impl LastSession {
         }
     }
 
-    fn created_at(&self) -> Millis {
+    pub(super) fn created_at(&self) -> Millis {
         match self {
             Self::Account(row) => row.created_at,
             Self::Summary(row) => row.created_at,

@@ -40,13 +40,37 @@ pub(super) fn add_details(
     Ok(())
 }
 
-/// The first sentence that says something beside the title.
+/// The first sentence that says something beside the title, without the title if it begins with it.
 pub(super) fn telling_sentence(row: &Observation) -> Option<&str> {
-    let title = content_words(std::iter::once(row.text.title.as_str()));
-    std::iter::once(&row.text.narrative).chain(&row.text.facts).flat_map(|text| sentences(text)).find(
-        |sentence| {
-            let words = content_words(std::iter::once(*sentence));
-            words.len() > 2 && words.difference(&title).count() * 2 >= words.len()
-        },
-    )
+    let title = row.text.title.trim_end_matches('.');
+    let known = content_words(std::iter::once(title));
+    let all = std::iter::once(&row.text.narrative).chain(&row.text.facts).flat_map(|text| sentences(text));
+    all.map(|sentence| without_title(sentence, title)).find(|sentence| {
+        let words = content_words(std::iter::once(*sentence));
+        words.len() > 2 && words.difference(&known).count() * 2 >= words.len()
+    })
+}
+
+/// The rest of a sentence after the title and a mark of punctuation.
+fn without_title<'s>(sentence: &'s str, title: &str) -> &'s str {
+    let marks = [',', ';', ':', '—', '–', '-'];
+    let rest = sentence.strip_prefix(title).map(str::trim_start).filter(|_| !title.is_empty());
+    rest.and_then(|rest| rest.strip_prefix(marks)).map_or(sentence, str::trim_start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_title;
+
+    #[test]
+    fn title_is_not_repeated_by_its_sentence() {
+        for (sentence, want) in [
+            ("The lease is lost — the clock jumps at night", "the clock jumps at night"),
+            ("The lease is lost: nobody renews it.", "nobody renews it."),
+            ("The lease is lost when the clock jumps.", "The lease is lost when the clock jumps."),
+            ("Another sentence.", "Another sentence."),
+        ] {
+            assert_eq!(without_title(sentence, "The lease is lost"), want);
+        }
+    }
 }

@@ -40,7 +40,8 @@ pub(super) fn known_lines(reads: &StoreReader<'_>, rows: &[IndexRow]) -> Result<
     let mut places: Vec<Vec<&str>> = Vec::new();
     for row in known {
         let own = code_places(&row.title);
-        let is_repeated = places.iter().flatten().any(|place| own.contains(place));
+        let is_repeated =
+            places.iter().flatten().any(|told| own.iter().any(|place| is_same_place(told, place)));
         if is_repeated || lines.len() == KNOWN_MAX {
             continue;
         }
@@ -76,6 +77,12 @@ fn code_places(title: &str) -> Vec<&str> {
         .filter(|span| span.contains('/') && !span.contains(' '))
         .map(|span| span.trim_end_matches('/'))
         .collect()
+}
+
+/// Whether two paths are the same, or one is below the other.
+fn is_same_place(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The commands that passed at the end of several sessions, those of most sessions first.

@@ -43,3 +43,11 @@ fn known_lines_stay_within_the_budget() {
     );
     assert_eq!(render_known(&[], &checks, 3), (String::new(), 0));
 }
+
+#[test]
+fn place_below_another_is_the_same_place() {
+    assert!(
+        is_same_place("tmp/clones", "tmp/clones/run-7") && is_same_place("tmp/clones/run-7", "tmp/clones")
+    );
+    assert!(is_same_place("tmp/clones", "tmp/clones") && !is_same_place("tmp/clones", "tmp/clones-old"));
+}

@@ -104,6 +104,17 @@ fn shared_count(one: &[u64], other: &[u64]) -> usize {
     shared
 }
 
+/// Words that a short item must have before it is looked for in a longer one.
+const CONTAINED_WORDS_MIN: usize = 3;
+
+/// Whether one of two sentences says all that the other says, whatever it adds.
+pub(super) fn contains_same(one: &str, other: &str) -> bool {
+    let (one, other) = (TitleWords::new(one), TitleWords::new(other));
+    let shorter = one.words.len().min(other.words.len());
+    shorter >= CONTAINED_WORDS_MIN
+        && shared_count(&one.words, &other.words) * 100 >= shorter * SAME_RULE_PERCENT
+}
+
 /// Whether two sentences state the same rule.
 pub(super) fn says_same_rule(one: &str, other: &str) -> bool {
     TitleWords::new(one).says_same(&TitleWords::new(other), SAME_RULE_PERCENT)
@@ -141,4 +152,20 @@ pub(super) fn render_rules(heading: &str, rows: &[IndexRow], budget_tokens: u32)
         return (String::new(), 0);
     }
     (format!("\n## {heading}\n{out}"), told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::contains_same;
+
+    #[test]
+    fn item_that_a_longer_one_contains_is_the_same() {
+        let short = "Retry of the nightly export";
+        assert!(contains_same(
+            short,
+            "Investigate a retry for the nightly export in `src/export.py`, with a limit"
+        ));
+        assert!(!contains_same(short, "Write a test for the nightly report of the warehouse"));
+        assert!(!contains_same("Add tests", "Add tests for the nightly export"), "too short to tell");
+    }
 }

@@ -5,7 +5,7 @@ use super::start_account::LastSession;
 use super::start_context_request::StartContextRequest;
 use super::start_files::render_files;
 use super::start_known::{KnownLine, render_known};
-use super::start_rules::{render_rules, says_same_rule};
+use super::start_rules::{contains_same, render_rules};
 use super::{current, quote, render};
 use claude_mem_core::tokens;
 use claude_mem_store::{IndexRow, OpenItemRow, RowId};
@@ -43,6 +43,8 @@ pub(super) struct StartSections {
 pub(super) struct SectionInput<'a> {
     pub(super) asked: &'a [String],
     pub(super) last: Option<&'a LastSession>,
+    /// The last session is one of this branch, and a later one was on another.
+    pub(super) has_later_session: bool,
     pub(super) preferences: &'a [IndexRow],
     pub(super) proposals: &'a [IndexRow],
     pub(super) rules: &'a [IndexRow],
@@ -100,7 +102,7 @@ fn sized(ask: &StartContextRequest<'_>, input: &SectionInput<'_>, size: SectionS
     let account = last
         .map(|last| {
             let told = &input.rules[..rules_told];
-            last.render(&account_heading(ask, last), size.field_chars, told, ask.zone)
+            last.render(account_heading(ask, input, last), size.field_chars, told, ask.zone)
         })
         .unwrap_or_default();
     let account_tokens = tokens::estimate(&account);
@@ -127,11 +129,18 @@ fn sized(ask: &StartContextRequest<'_>, input: &SectionInput<'_>, size: SectionS
     }
 }
 
-fn account_heading(ask: &StartContextRequest<'_>, last: &LastSession) -> String {
+fn account_heading(
+    ask: &StartContextRequest<'_>,
+    input: &SectionInput<'_>,
+    last: &LastSession,
+) -> &'static str {
     if ask.compacted && ask.current == Some(last.session()) {
-        return "This session so far".to_owned();
+        "This session so far"
+    } else if input.has_later_session {
+        "Last session on this branch"
+    } else {
+        "Last session"
     }
-    "Last session".to_owned()
 }
 
 fn title(ask: &StartContextRequest<'_>, notices: &[String]) -> String {
@@ -172,7 +181,7 @@ fn label(ask: &StartContextRequest<'_>, is_below_preferences: bool) -> String {
 fn render_open_items(ask: &StartContextRequest<'_>, items: &[OpenItemRow]) -> String {
     let (mut out, mut told) = (String::new(), Vec::new());
     for item in items {
-        if told.iter().any(|earlier: &&str| says_same_rule(earlier, &item.text)) {
+        if told.iter().any(|earlier: &&str| contains_same(earlier, &item.text)) {
             continue;
         }
         told.push(&item.text);

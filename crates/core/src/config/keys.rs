@@ -200,8 +200,8 @@ settings! {
         agent_notes: bool = "on", SettingKind::Switch;
         /// Include your preferences, which hold in every project, in that context.
         context_preferences: bool = "on", SettingKind::Switch;
-        /// Include one line on the tokens that memory used and saved in that context.
-        context_economics: bool = "on", SettingKind::Switch;
+        /// Include one line on the tokens that making and reading these memories takes in that context.
+        context_economics: bool = "off", SettingKind::Switch;
         /// With a prompt, recall memories about its subject.
         recall_prompt: bool = "on", SettingKind::Switch;
         /// Maximum size of what is recalled with a prompt.

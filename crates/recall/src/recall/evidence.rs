@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::domain_stopwords::{WordSpecificity, word_specificity};
-use super::prompt_question::PromptQuestion;
+use super::prompt_question::{PROMPT_WORDS_MAX, PromptQuestion};
 use super::request_words::{content_stems, kind_spoken_of};
 use claude_mem_search::analyzer::words;
 use claude_mem_search::candidates::{Candidate, CandidateSet};
@@ -41,10 +41,20 @@ pub struct MatchEvidence {
     pub title: TitleMatch,
     /// The memory is a rule, a fact or a cause that is near in meaning, whatever the words.
     pub governs: bool,
-    /// The prompt has too few words to be compared by words.
-    pub is_brief: bool,
+    pub prompt_size: PromptSize,
     /// The prompt has hardly a specific word besides its names.
     pub asks_only_for_name: bool,
+}
+
+/// How much a prompt says, which decides what its words are worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PromptSize {
+    /// Too few words to be compared by words.
+    Brief,
+    #[default]
+    Usual,
+    /// So many words that it names much in passing.
+    Long,
 }
 
 /// How a memory's title matches a prompt.
@@ -72,11 +82,11 @@ pub enum EvidenceThreshold {
 /// Minimum share of an error's words.
 const SAME_SHARE: f64 = 0.5;
 /// Minimum specific words shared if no name is.
-const TELLING_MIN: f64 = 1.5;
+pub(super) const TELLING_MIN: f64 = 1.5;
 /// Specific words within one window from which the lower surprise suffices.
 const TOGETHER_MIN: f64 = 1.5;
 const SURPRISE_TOGETHER: f64 = 0.8;
-const SURPRISE_APART: f64 = 2.0;
+const SURPRISE_APART: f64 = 2.5;
 /// Additional weight of a word in the title.
 const TITLED: f64 = 0.5;
 /// Correction for co-occurring words ("month" with "day"): independence would overstate the surprise.
@@ -84,6 +94,8 @@ const COMPANY: f64 = 1.4;
 /// Cosine from which vectors count as evidence, and their weight.
 const NEAR: f64 = 0.35;
 const NEARNESS: f64 = 5.0;
+/// Specific words of a prompt from which a shared name says nothing.
+const LONG_PROMPT_WORDS: usize = 24;
 
 impl EvidenceThreshold {
     pub(super) fn clears(self, evidence: &MatchEvidence) -> bool {
@@ -97,9 +109,11 @@ impl EvidenceThreshold {
 }
 
 impl MatchEvidence {
-    /// A shared name alone is not enough: two decisions about one class need not concern each other.
+    /// A shared name alone is not enough: two decisions about one class need not concern each other. Nor is a name
+    /// with any other word in a text that has many of both.
     fn is_about_shared_name(&self) -> bool {
         match self.name {
+            _ if self.prompt_size == PromptSize::Long => false,
             Some(NameConfidence::Certain) => self.besides >= 0.5 || self.asks_only_for_name,
             Some(NameConfidence::Hint) => self.besides >= 0.5,
             None => false,
@@ -108,7 +122,7 @@ impl MatchEvidence {
 
     fn is_said_in_same_words(&self) -> bool {
         let least = if self.together >= TOGETHER_MIN { SURPRISE_TOGETHER } else { SURPRISE_APART };
-        !self.is_brief && self.telling >= TELLING_MIN && self.surprise >= least
+        self.prompt_size != PromptSize::Brief && self.telling >= TELLING_MIN && self.surprise >= least
     }
 }
 
@@ -209,7 +223,7 @@ impl<'a> EvidenceJudge<'a> {
         let found = each_once(places.iter());
         let telling: f64 = found.iter().map(|&at| self.tells[at]).sum();
         let worth = self.worth(&found);
-        let by_meaning = candidate.cosine.map_or(0.0, |cosine| NEARNESS * (cosine - NEAR));
+        let by_meaning = candidate.cosine.map_or(0.0, |cosine| self.nearness(cosine));
         MatchEvidence {
             worth,
             surprise: worth + TITLED * self.worth(&titled) + by_meaning
@@ -227,10 +241,26 @@ impl<'a> EvidenceJudge<'a> {
                 has_whole_prompt: self.asking.is_within(&title_stems),
             },
             governs: false,
-            is_brief: self.asking.is_brief,
+            prompt_size: self.prompt_size(),
             asks_only_for_name: self.besides_names <= 1.0,
             besides: found.iter().filter(|at| !self.in_names[**at]).map(|&at| self.tells[at]).sum(),
         }
+    }
+
+    fn prompt_size(&self) -> PromptSize {
+        match self.asking.query.words.len() {
+            _ if self.asking.is_brief => PromptSize::Brief,
+            words if words > LONG_PROMPT_WORDS => PromptSize::Long,
+            _ => PromptSize::Usual,
+        }
+    }
+
+    /// What the similarity in meaning adds to the surprise. A longer prompt says several things and quotes code, so it
+    /// is near to nothing as a whole: distance is no evidence against a memory that shares its words.
+    fn nearness(&self, cosine: f64) -> f64 {
+        let says_several_things = self.asking.query.words.len() > PROMPT_WORDS_MAX;
+        let nearness = NEARNESS * (cosine - NEAR);
+        if says_several_things { nearness.max(0.0) } else { nearness }
     }
 
     fn worth(&self, terms: &[usize]) -> f64 {

@@ -152,12 +152,11 @@ const FILLERS: usize = 1_960;
 
 /// The tables with the least percentages: governed prompts that get their memory, and other prompts that get none.
 /// The fourth was written when the mechanism for things to be made was known; what it misses needs knowledge of the
-/// world ("synchronously" blocks the event loop, a killed linker lacks memory). Of the third, one of the three told
-/// prompts shares its subject with a filler.
+/// world ("synchronously" blocks the event loop, a killed linker lacks memory).
 const TABLES: [(&[GovernedPrompt], &[&str], usize, usize); 5] = [
     (GOVERNED, UNGOVERNED, 90, 95),
     (SECOND_GOVERNED, SECOND_UNGOVERNED, 80, 95),
-    (THIRD_GOVERNED, THIRD_UNGOVERNED, 85, 92),
+    (THIRD_GOVERNED, THIRD_UNGOVERNED, 85, 95),
     (FOURTH_GOVERNED, FOURTH_UNGOVERNED, 70, 95),
     (FIFTH_GOVERNED, FIFTH_UNGOVERNED, 90, 95),
 ];

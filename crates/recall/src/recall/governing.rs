@@ -1,15 +1,19 @@
 //! Rules, facts and causes that a prompt is near in meaning, also where the words differ: "can we
 //! deploy at 2?" and "never deploy between 1 and 3".
 
+use super::evidence::TELLING_MIN;
 use super::near_rows::NearMemory;
+use super::request_words::asks_to_look;
 use claude_mem_core::memory::{ObservationType, Origin};
 use claude_mem_store::{MemoryLevel, Observation};
 
 /// Minimum score of a rule or fact that the user stated.
 const STATED_MIN: f64 = 0.56;
-/// Added for what the agent found out.
-const FOUND_OUT_MORE: f64 = 0.04;
-/// Minimum score of a memory that is ahead of every other candidate.
+/// Added for the cause of a problem that the agent solved.
+const SOLVED_MORE: f64 = 0.04;
+/// Added for what else the agent found out: most of it is about one change, and near to all work on the same part.
+const FOUND_OUT_MORE: f64 = 0.14;
+/// Minimum score of a rule, a fact or a cause that is ahead of every other candidate.
 const AHEAD_MIN: f64 = 0.42;
 const AHEAD_BY: f64 = 0.12;
 /// What a shared telling word adds to the similarity, and how many of them count.
@@ -31,22 +35,29 @@ const CROWD_WIDTH: f64 = 0.05;
 /// Of more rows that are equally near none is meant in particular: it is what the project is about.
 const CROWD_MAX: usize = 6;
 
-/// Marks the memories that govern the prompt.
-pub(super) fn mark_governing(found: &mut [NearMemory]) {
+/// Marks the memories that govern the prompt; a rule governs no prompt that only asks to see something.
+pub(super) fn mark_governing(found: &mut [NearMemory], prompt: &str) {
+    let only_looks = asks_to_look(prompt);
     let scores: Vec<f64> = found.iter().map(score).collect();
     for (at, near) in found.iter_mut().enumerate() {
         let own = scores[at];
         let crowd = scores.iter().filter(|other| **other >= own - CROWD_WIDTH).count();
-        let Some(least) = least_score(&near.row).filter(|_| crowd <= CROWD_MAX) else {
+        let may_govern = !(only_looks && near.row.text.kind == ObservationType::DECISION);
+        let Some(least) = least_score(&near.row).filter(|_| crowd <= CROWD_MAX && may_govern) else {
             continue;
         };
         let best_other = scores.iter().enumerate().filter(|(other, _)| *other != at);
         let best_other = best_other.map(|(_, score)| *score).fold(0.0, f64::max);
-        let is_ahead = own >= AHEAD_MIN + (least - STATED_MIN) && own >= best_other + AHEAD_BY;
+        let may_be_ahead = least <= STATED_MIN + SOLVED_MORE;
+        let is_ahead =
+            may_be_ahead && own >= AHEAD_MIN + (least - STATED_MIN) && own >= best_other + AHEAD_BY;
         let (governs_thing, governs_action) = (governs_thing(near), governs_action(near));
         let evidence = &mut near.evidence;
-        let is_shared =
-            evidence.telling > 0.0 || governs_action || evidence.title.has_whole_prompt || governs_thing;
+        let is_shared = if may_be_ahead {
+            evidence.telling > 0.0 || governs_action || evidence.title.has_whole_prompt || governs_thing
+        } else {
+            evidence.telling >= TELLING_MIN
+        };
         evidence.governs = if is_shared { own >= least || is_ahead } else { evidence.cosine >= UNSHARED_MIN };
     }
 }
@@ -68,7 +79,7 @@ fn governs_action(near: &NearMemory) -> bool {
 }
 
 /// Whether the user said it, or it holds in every project.
-fn is_stated(row: &Observation) -> bool {
+pub(super) fn is_stated(row: &Observation) -> bool {
     matches!(row.origin, Origin::User | Origin::Manual) || row.level == MemoryLevel::User
 }
 
@@ -79,10 +90,11 @@ fn governs_thing(near: &NearMemory) -> bool {
 
 /// `None`: what was done is no knowledge; it needs the prompt's own words.
 fn least_score(row: &Observation) -> Option<f64> {
-    let is_finding = [ObservationType::DECISION, ObservationType::DISCOVERY, ObservationType::BUGFIX];
+    let is_finding = [ObservationType::DECISION, ObservationType::DISCOVERY];
     match row.origin {
         Origin::Tool | Origin::Web => None,
         _ if is_stated(row) => Some(STATED_MIN),
+        _ if row.text.kind == ObservationType::BUGFIX => Some(STATED_MIN + SOLVED_MORE),
         _ => is_finding.contains(&row.text.kind).then_some(STATED_MIN + FOUND_OUT_MORE),
     }
 }

@@ -26,7 +26,7 @@ mod request_words;
 mod retrieve;
 mod work_files;
 
-pub use evidence::{EvidenceThreshold, MatchEvidence};
+pub use evidence::{EvidenceThreshold, MatchEvidence, PromptSize};
 pub use prompt::recall_for_prompt;
 pub use prompt_question::PromptQuestion;
 pub use recalled_memory::{MEMORIES_MAX, RecallQuery, RecalledMemory, RecalledText};

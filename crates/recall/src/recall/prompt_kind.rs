@@ -29,6 +29,10 @@ const INTERROGATIVES: &[&str] = &[
     "wann", "warum", "was", "were", "what", "when", "where", "which", "who", "why", "wie", "wo", "а", "где", "зачем", "как", "какая",
     "какие", "какой", "когда", "кто", "почему", "сколько", "что",
 ];
+/// Verbs that follow "when" in a question; sorted.
+#[rustfmt::skip]
+const AUXILIARIES: &[&str] =
+    &["are", "can", "could", "did", "do", "does", "has", "have", "is", "shall", "should", "was", "were", "will", "would"];
 /// Words before the first one that counts; sorted.
 #[rustfmt::skip]
 const OPENERS: &[&str] = &[
@@ -45,6 +49,7 @@ const REQUEST_PAIRS: &[[&str; 2]] = &[
     ["we", "must"],
     ["we", "need"],
     ["we", "should"],
+    ["you", "can"],
     ["можешь", "ли"],
 ];
 /// Words that only a request has; sorted.
@@ -76,15 +81,17 @@ impl PromptKind {
         }
         let mut said = all.iter().map(String::as_str).skip_while(|word| OPENERS.contains(word));
         let (first, second) = (said.next().unwrap_or_default(), said.next().unwrap_or_default());
-        let is_asked =
-            INTERROGATIVES.contains(&first) || text.lines().any(|line| line.trim_end().ends_with('?'));
+        // "When there is only one file, select it" asks nothing.
+        let is_condition = first == "when" && !AUXILIARIES.contains(&second);
+        let is_asked = (INTERROGATIVES.contains(&first) && !is_condition)
+            || text.lines().any(|line| line.trim_end().ends_with('?'));
         let thinks_aloud = first == "my" || (first == "i" && THINKING.contains(&second));
         if is_asked || thinks_aloud { Self::Talk } else { Self::Request }
     }
 }
 
 /// Distinct words with a file's extension.
-fn named_files(text: &str) -> usize {
+pub(super) fn named_files(text: &str) -> usize {
     let tokens = text.split(|c: char| c.is_whitespace() || "\"'`()[]{}<>,;*".contains(c));
     let files = tokens.map(|token| token.trim_matches(|c: char| !c.is_alphanumeric())).filter(|token| {
         token.rsplit_once('.').is_some_and(|(stem, end)| {
@@ -108,6 +115,9 @@ mod tests {
             ("can you fix the failing login test?", PromptKind::Request),
             ("ok, lets move the button", PromptKind::Request),
             ("there is a warning in the console", PromptKind::Request),
+            ("When there is only one row, it should be selected", PromptKind::Request),
+            ("when does the lease end", PromptKind::Talk),
+            ("do you think you can make the header sticky?", PromptKind::Request),
             ("I think we should move the button", PromptKind::Request),
             ("how does the retry work", PromptKind::Talk),
             ("so why is the queue empty?", PromptKind::Talk),
@@ -126,6 +136,6 @@ mod tests {
     #[test]
     fn tables_are_sorted() {
         assert!(INTERROGATIVES.is_sorted() && OPENERS.is_sorted() && REQUEST_WORDS.is_sorted());
-        assert!(THINKING.is_sorted() && PROCESS_STEPS.is_sorted());
+        assert!(THINKING.is_sorted() && PROCESS_STEPS.is_sorted() && AUXILIARIES.is_sorted());
     }
 }

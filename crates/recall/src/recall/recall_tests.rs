@@ -196,3 +196,12 @@ fn what_an_amendment_takes_up_again_is_left_out() {
     let told = home.told("partners are refused by allow_request though their client is idle");
     assert!(told.contains("900") && !told.contains("600"), "{told}");
 }
+
+#[test]
+fn name_and_a_word_are_no_evidence_in_a_long_text() {
+    let certain = Some(claude_mem_search::names::NameConfidence::Certain);
+    for (prompt_size, want) in [(PromptSize::Usual, true), (PromptSize::Long, false)] {
+        let evidence = MatchEvidence { name: certain, besides: 1.0, prompt_size, ..MatchEvidence::default() };
+        assert_eq!(EvidenceThreshold::Prompt.clears(&evidence), want, "{prompt_size:?}");
+    }
+}

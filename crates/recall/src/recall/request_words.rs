@@ -66,6 +66,17 @@ pub(super) fn asked_action(text: &str) -> Option<String> {
     ACTIONS.binary_search(&verb.as_str()).is_ok().then_some(verb)
 }
 
+/// How a prompt asks to see things as they are.
+const LOOKING: &[[&str; 2]] =
+    &[["list", "all"], ["list", "the"], ["print", "all"], ["print", "the"], ["show", "all"], ["show", "me"]];
+
+/// Whether a prompt asks to see things: what is only looked at breaks no rule. "Show me how" asks for the rule.
+pub(super) fn asks_to_look(text: &str) -> bool {
+    let said: Vec<String> = words(text).skip_while(|word| is_lead_in(word)).take(3).collect();
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    matches!(said.as_slice(), [verb, object, rest @ ..] if LOOKING.contains(&[verb, object]) && rest != ["how"])
+}
+
 /// Articles before a thing that does not exist yet.
 const INDEFINITE: &[&str] = &["a", "an", "another", "new"];
 /// Words between the verb of a request and the article: "write me a test", "set up a server".
@@ -152,6 +163,19 @@ mod tests {
             ("We never block the event loop", &[]),
         ] {
             assert_eq!(kind_spoken_of(title), want, "{title}");
+        }
+    }
+
+    #[test]
+    fn looking_is_told_from_making() {
+        for (prompt, want) in [
+            ("show me the open pull requests", true),
+            ("please list all failing tests", true),
+            ("show me how to deploy", false),
+            ("show an error when the upload fails", false),
+            ("why is the list empty?", false),
+        ] {
+            assert_eq!(asks_to_look(prompt), want, "{prompt}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::evidence::{EvidenceJudge, MatchEvidence};
 use super::near_rows::{EarlierPrompt, LOOKED_AT, NearMemory, NearRows};
-use super::prompt_kind::PromptKind;
+use super::prompt_kind::{PromptKind, named_files};
 use super::prompt_question::PROMPT_WORDS_MAX;
 use super::work_files::{MatchedRow, TURNS_MAX, WorkFiles, find_work_files};
 use super::{
@@ -40,15 +40,15 @@ pub(super) fn retrieve_memories(
     }
     let kind = PromptKind::of_prompt(ask.prompt);
     if kind == PromptKind::HandOff {
-        found.retain(|near| is_knowledge(&near.row));
+        found.retain(|near| is_knowledge(&near.row) || near.evidence.surprise >= SAME_WORK_SURPRISE);
     }
     let work = match kind {
         PromptKind::Request => find_work_files(reads, ask, asking, &matched)?,
         PromptKind::Talk | PromptKind::HandOff => WorkFiles::default(),
     };
-    let pointers = pointers(ask, &found, &work);
+    let pointers = pointers(ask, asking, &found, &work);
     if asking.query.words.len() <= PROMPT_WORDS_MAX {
-        governing::mark_governing(&mut found);
+        governing::mark_governing(&mut found, ask.prompt);
     }
     // A rule of another member does not govern one's own prompts.
     found.iter_mut().filter(|near| near.who.is_some()).for_each(|near| near.evidence.governs = false);
@@ -67,8 +67,9 @@ pub(super) fn retrieve_memories(
     let measured = found.iter().filter(|near| near.who.is_none() || !has_own);
     let best = measured.map(|near| near.evidence.worth).fold(0.0, f64::max);
     found.retain(|near| near.evidence.governs || near.evidence.worth >= best * WORTH_OF_BEST);
-    // Rules that govern the prompt come before memories that share words with it.
-    found.sort_by_key(|near| (near.limit == OfferLimit::Sparing, !near.evidence.governs));
+    // Stated rules that govern the prompt come before memories that share words with it.
+    let is_governing_rule = |near: &NearMemory| near.evidence.governs && governing::is_stated(&near.row);
+    found.sort_by_key(|near| (near.limit == OfferLimit::Sparing, !is_governing_rule(near)));
     found.retain(|near| !ask.shown.contains(&RowId::new(RowKind::Observation, near.row.id.0)));
     recap_first::promote_recap(reads, ask, &mut found)?;
     keep_one_sparing(&mut found);
@@ -82,11 +83,28 @@ pub(super) fn retrieve_memories(
 /// Maximum memories that are named beside the files of their work.
 const POINTERS_MAX: usize = 2;
 
-/// The memories that speak for the files of a request, and were not shown yet.
-fn pointers(ask: &RecallQuery<'_>, found: &[NearMemory], work: &WorkFiles) -> Vec<NearMemory> {
+/// Share of a longer prompt's words that such a memory needs: of many words some are shared by chance.
+const POINTER_SHARE_MIN: f64 = 0.2;
+
+/// The memories that speak for the files of a request, and were not shown yet. None for a request that names its
+/// file: its place is known.
+fn pointers(
+    ask: &RecallQuery<'_>,
+    asking: &PromptQuestion,
+    found: &[NearMemory],
+    work: &WorkFiles,
+) -> Vec<NearMemory> {
+    if named_files(ask.prompt) > 0 {
+        return Vec::new();
+    }
     let is_shown = |near: &NearMemory| ask.shown.contains(&RowId::new(RowKind::Observation, near.row.id.0));
-    let speaks =
-        |near: &&NearMemory| work.sources.contains(&near.row.id) && !is_shown(near) && near.who.is_none();
+    let share_min = if asking.query.words.len() > PROMPT_WORDS_MAX { POINTER_SHARE_MIN } else { 0.0 };
+    let speaks = |near: &&NearMemory| {
+        work.sources.contains(&near.row.id)
+            && !is_shown(near)
+            && near.who.is_none()
+            && near.evidence.share >= share_min
+    };
     let mut named: Vec<&NearMemory> = found.iter().filter(speaks).collect();
     let best = named.iter().map(|near| near.evidence.worth).fold(0.0, f64::max);
     named.retain(|near| near.evidence.worth >= best * WORTH_OF_BEST);
@@ -94,6 +112,9 @@ fn pointers(ask: &RecallQuery<'_>, found: &[NearMemory], work: &WorkFiles) -> Ve
     named.sort_by_key(|near| std::cmp::Reverse(near.row.created_at));
     named.into_iter().take(POINTERS_MAX).map(|near| NearMemory { is_pointer: true, ..near.clone() }).collect()
 }
+
+/// Surprise from which a change is about the very work that a plan describes.
+const SAME_WORK_SURPRISE: f64 = 4.0;
 
 /// What a plan may have missed: a rule, a choice or a finding, as opposed to a change that stands in the code.
 fn is_knowledge(row: &Observation) -> bool {

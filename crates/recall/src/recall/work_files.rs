@@ -109,7 +109,8 @@ pub(super) fn find_work_files(
         weighted.filter(|(path, score)| *score > 0.0 && !is_named(path)).collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
     let best = ranked.first().map_or(0.0, |(_, score)| *score);
-    if ranked.iter().take(3).map(|(_, score)| score).sum::<f64>() < SCORE_MIN {
+    let total = ranked.iter().take(3).map(|(_, score)| score).sum::<f64>();
+    if total < SCORE_MIN {
         return Ok(WorkFiles::default());
     }
     let told = ranked.into_iter().filter(|(_, score)| *score >= best * SHARE_OF_BEST).take(FILES_MAX);

@@ -150,3 +150,14 @@ fn memory_that_was_shown_is_not_named_again_for_its_files() {
     let shown = first.items.iter().map(|item| RowId::new(item.kind, item.row_id)).collect();
     assert_eq!(store.recalled(prompt, &shown).text, "");
 }
+
+#[test]
+fn request_that_names_its_file_gets_no_other_files() {
+    let store = WorkStore::with_work();
+    let told = store.told("the reminder looks odd");
+    assert!(
+        told.contains("Files of earlier work on this, likeliest first: mail/templates/reminder.html"),
+        "{told}"
+    );
+    assert_eq!(store.told("the reminder in notes.md looks odd"), "");
+}

@@ -3,28 +3,46 @@
 //! Clients redraw only the cells that changed, so the words on the screen do not appear as such in
 //! the bytes. Cursor movement and erasing are interpreted; colours and modes are ignored.
 
-use std::str::Chars;
-
-/// A screen of cells and a cursor.
+/// A screen of cells and a cursor, and where the bytes so far ended.
 #[derive(Debug)]
 pub(crate) struct ScreenGrid {
     cells: Vec<Vec<char>>,
     columns: usize,
     row: usize,
     column: usize,
+    sequence: EscapeSequence,
+    /// The first bytes of a character whose rest has not come yet.
+    partial: Vec<u8>,
+}
+
+/// The escape sequence that the next character belongs to.
+#[derive(Debug)]
+enum EscapeSequence {
+    None,
+    /// After ESC.
+    Begun,
+    /// After ESC and `[`, with its parameters so far.
+    Control(String),
+    /// An OSC sequence such as a title; it ends with BEL or with ESC and a backslash.
+    Text,
 }
 
 impl ScreenGrid {
-    /// The screen after these bytes.
-    pub(crate) fn from_bytes(bytes: &[u8], rows: usize, columns: usize) -> Self {
+    pub(crate) fn new(rows: usize, columns: usize) -> Self {
         let cells = vec![vec![' '; columns]; rows];
-        let mut grid = Self { cells, columns, row: 0, column: 0 };
-        let text = String::from_utf8_lossy(bytes);
-        let mut chars = text.chars();
-        while let Some(c) = chars.next() {
-            grid.process_char(c, &mut chars);
+        let sequence = EscapeSequence::None;
+        Self { cells, columns, row: 0, column: 0, sequence, partial: Vec::new() }
+    }
+
+    /// Shows more bytes; they may end within a character or an escape sequence.
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        let mut bytes = [std::mem::take(&mut self.partial).as_slice(), bytes].concat();
+        if let Err(e) = std::str::from_utf8(&bytes)
+            && e.error_len().is_none()
+        {
+            self.partial = bytes.split_off(e.valid_up_to());
         }
-        grid
+        String::from_utf8_lossy(&bytes).chars().for_each(|c| self.process_char(c));
     }
 
     /// The screen as text, without trailing blanks.
@@ -33,9 +51,23 @@ impl ScreenGrid {
         lines.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
     }
 
-    fn process_char(&mut self, c: char, rest: &mut Chars<'_>) {
+    fn process_char(&mut self, c: char) {
+        match (std::mem::replace(&mut self.sequence, EscapeSequence::None), c) {
+            (EscapeSequence::Begun, '[') => self.sequence = EscapeSequence::Control(String::new()),
+            (EscapeSequence::Begun, ']') => self.sequence = EscapeSequence::Text,
+            (EscapeSequence::Begun, _) | (EscapeSequence::Text, '\x07' | '\\') => {}
+            (EscapeSequence::Text, _) => self.sequence = EscapeSequence::Text,
+            (EscapeSequence::Control(parameters), '@'..='~') => self.control(&parameters, c),
+            (EscapeSequence::Control(parameters), _) => {
+                self.sequence = EscapeSequence::Control(parameters + c.encode_utf8(&mut [0; 4]));
+            }
+            (EscapeSequence::None, c) => self.process_plain(c),
+        }
+    }
+
+    fn process_plain(&mut self, c: char) {
         match c {
-            '\x1b' => self.escape(rest),
+            '\x1b' => self.sequence = EscapeSequence::Begun,
             '\r' => self.column = 0,
             '\n' => self.line_feed(),
             '\x08' => self.column = self.column.saturating_sub(1),
@@ -59,25 +91,6 @@ impl ScreenGrid {
         } else {
             self.cells.rotate_left(1);
             self.cells[self.row].fill(' ');
-        }
-    }
-
-    fn escape(&mut self, rest: &mut Chars<'_>) {
-        match rest.next() {
-            Some('[') => {
-                let mut parameters = String::new();
-                let last = rest.find(|c| {
-                    let ends = ('@'..='~').contains(c);
-                    if !ends {
-                        parameters.push(*c);
-                    }
-                    ends
-                });
-                self.control(&parameters, last.unwrap_or('m'));
-            }
-            // An OSC sequence such as a title; it ends with BEL or with ESC and a backslash.
-            Some(']') => drop(rest.find(|c| matches!(c, '\x07' | '\\'))),
-            _ => {}
         }
     }
 

@@ -1,7 +1,9 @@
 use super::grid::ScreenGrid;
 
 fn shown(bytes: &str) -> String {
-    ScreenGrid::from_bytes(bytes.as_bytes(), 3, 10).text().trim_end().to_owned()
+    let mut grid = ScreenGrid::new(3, 10);
+    grid.write(bytes.as_bytes());
+    grid.text().trim_end().to_owned()
 }
 
 #[test]
@@ -23,4 +25,13 @@ fn screen_shows_what_a_terminal_would() {
     ] {
         assert_eq!(shown(bytes), want, "{bytes:?}");
     }
+}
+
+#[test]
+fn bytes_may_come_one_by_one() {
+    let all = "\x1b[2;3H\x1b]0;a title\x07❯ héy\x1b[38;5;246m\x1b[5D\x1b[K";
+    let mut grid = ScreenGrid::new(3, 10);
+    all.bytes().for_each(|byte| grid.write(&[byte]));
+    assert_eq!(grid.text().trim_end(), shown(all));
+    assert_eq!(shown("\x1b[2;3H❯ héy"), "\n  ❯ héy");
 }

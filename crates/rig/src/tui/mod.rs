@@ -6,6 +6,7 @@ mod grid;
 #[cfg(test)]
 mod grid_tests;
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -39,7 +40,25 @@ pub struct TuiSession {
     running: RunningProcess,
     began: Instant,
     keys: File,
-    screen: StreamCapture,
+    output: StreamCapture,
+    screen: RefCell<RenderedScreen>,
+}
+
+/// The screen after the first bytes of the output. Only what came since is interpreted: a client redraws its screen
+/// many times a second, and interpreting all of it again and again takes the core that the client needs.
+#[derive(Debug)]
+struct RenderedScreen {
+    grid: ScreenGrid,
+    bytes: usize,
+}
+
+impl RenderedScreen {
+    /// The screen after all of these bytes, which begin with those of earlier calls.
+    fn after(&mut self, output: &[u8]) -> String {
+        self.grid.write(&output[self.bytes..]);
+        self.bytes = output.len();
+        self.grid.text()
+    }
 }
 
 impl TuiSession {
@@ -65,8 +84,10 @@ impl TuiSession {
         let side = || terminal.try_clone().map(Stdio::from).expect("a terminal can be shared");
         command.stdin(side()).stdout(side()).stderr(side());
         let child = command.spawn().unwrap_or_else(|e| panic!("cannot start {command:?}: {e}"));
-        let screen = process::capture_stream(keys.try_clone().ok());
-        Ok(Self { running: RunningProcess::from_child(child), began, keys, screen })
+        let output = process::capture_stream(keys.try_clone().ok());
+        let grid = ScreenGrid::new(SIZE.ws_row.into(), SIZE.ws_col.into());
+        let screen = RefCell::new(RenderedScreen { grid, bytes: 0 });
+        Ok(Self { running: RunningProcess::from_child(child), began, keys, output, screen })
     }
 
     /// Types a line and presses Enter once the screen shows it. A client that is drawing its screen anew loses what is
@@ -79,9 +100,9 @@ impl TuiSession {
             // The words may be on the screen from before: Enter that comes with the text would be part of it.
             let before = count(&self.screen(), line);
             self.press(line);
-            let shows = |bytes: &[u8]| count(&render_screen(bytes), line) > before;
-            self.screen.wait_until(REPEAT_AFTER, shows);
-            if shows(&self.screen.bytes()) || holds_input(&self.screen(), line) {
+            self.wait_until(REPEAT_AFTER, |screen| count(screen, line) > before);
+            let screen = self.screen();
+            if count(&screen, line) > before || holds_input(&screen, line) {
                 break;
             }
             assert!(began.elapsed() < limit, "{line:?} cannot be typed on:\n{}", self.screen());
@@ -89,10 +110,9 @@ impl TuiSession {
         }
         loop {
             self.press("\r");
-            let is_sent = |bytes: &[u8]| !holds_input(&render_screen(bytes), line);
-            self.screen.wait_until(REPEAT_AFTER, is_sent);
+            self.wait_until(REPEAT_AFTER, |screen| !holds_input(screen, line));
             // `/exit` leaves its last screen as it was.
-            if self.screen.is_closed() || is_sent(&self.screen.bytes()) {
+            if self.output.is_closed() || !holds_input(&self.screen(), line) {
                 return;
             }
             assert!(began.elapsed() < limit, "{line:?} is not sent on:\n{}", self.screen());
@@ -109,23 +129,27 @@ impl TuiSession {
     /// ignored, because the client may wrap lines anywhere.
     #[track_caller]
     pub fn wait_for(&mut self, words: &str) {
-        let shows =
-            |bytes: &[u8]| without_whitespace(&render_screen(bytes)).contains(&without_whitespace(words));
-        self.screen.wait_until(Duration::from_secs(SCREEN_SECONDS_MAX), shows);
-        assert!(shows(&self.screen.bytes()), "{words:?} is not on:\n{}", self.screen());
+        let shows = |screen: &str| without_whitespace(screen).contains(&without_whitespace(words));
+        self.wait_until(Duration::from_secs(SCREEN_SECONDS_MAX), shows);
+        assert!(shows(&self.screen()), "{words:?} is not on:\n{}", self.screen());
+    }
+
+    /// Waits until the screen is as wanted, the client exits, or `limit` has passed.
+    fn wait_until(&self, limit: Duration, is_wanted: impl Fn(&str) -> bool) {
+        self.output.wait_until(limit, |bytes| is_wanted(&self.screen.borrow_mut().after(bytes)));
     }
 
     /// The current screen.
     pub fn screen(&self) -> String {
-        render_screen(&self.screen.bytes())
+        self.screen.borrow_mut().after(&self.output.bytes())
     }
 
     /// Waits for the client to exit; the output's stdout is its last screen.
     pub fn wait_for_exit(self) -> ProcessOutput {
         let nothing = process::capture_stream(None::<File>);
         let limit = Duration::from_secs(SCREEN_SECONDS_MAX);
-        let mut output = self.running.wait_with_limit(self.began, limit, &self.screen, &nothing);
-        output.stdout = render_screen(&self.screen.bytes());
+        let mut output = self.running.wait_with_limit(self.began, limit, &self.output, &nothing);
+        output.stdout = self.screen.borrow_mut().after(&self.output.bytes());
         output
     }
 }
@@ -155,8 +179,4 @@ fn count(screen: &str, words: &str) -> usize {
 fn holds_input(screen: &str, line: &str) -> bool {
     let input = screen.rsplit_once(INPUT_MARK).map(|(_, input)| without_whitespace(input));
     input.is_some_and(|input| input.starts_with(&without_whitespace(line)))
-}
-
-fn render_screen(bytes: &[u8]) -> String {
-    ScreenGrid::from_bytes(bytes, SIZE.ws_row.into(), SIZE.ws_col.into()).text()
 }
