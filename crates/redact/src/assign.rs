@@ -44,6 +44,7 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
         }
         AnchorScanner::Word if is_key_word(anchor) => {
             secret_by_promise(bytes, start, end, NamePromise::Token)
+                .or_else(|| sentence::token_behind_particle(bytes, end))
         }
         AnchorScanner::Word => secret_by_promise(bytes, start, end, NamePromise::Maybe)
             .or_else(|| cell::value_beside(bytes, start..end))
@@ -61,7 +62,9 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
             if found.is_some() || !matches!(promise, NamePromise::Password | NamePromise::Token) {
                 return found;
             }
-            let beside = cell::value_beside(bytes, start..end);
+            let beside = cell::value_beside(bytes, start..end).filter(|(start, end, _)| {
+                promise == NamePromise::Password || is_token_cell(&bytes[*start..*end])
+            });
             if beside.is_some() || promise != NamePromise::Password {
                 return beside;
             }
@@ -85,8 +88,9 @@ fn foreign_word(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<(usize, 
 
 /// Whether the word means a key, whose value is generated.
 fn is_key_word(anchor: &RuleAnchor) -> bool {
-    let text = anchor.text();
-    text.starts_with("clé") || text.starts_with("schl") || text.starts_with("api-schl")
+    const WORDS: [&str; 11] =
+        ["clé", "schl", "api", "令牌", "トークン", "токен", "Токен", "토큰", "密钥", "密鑰", "ключ"];
+    WORDS.iter().any(|word| anchor.text().starts_with(word))
 }
 
 /// Whether the word also means something ordinary: a key of a table, a word, an island.
@@ -107,6 +111,12 @@ fn trailing_value(bytes: &[u8], end: usize, promise: NamePromise) -> Option<Secr
     let start = end + colon + 2;
     let said = line[..colon].iter().all(of_sentence) && value::is_strong(value);
     said.then_some((start, start + value.len(), RuleId::named("password")))
+}
+
+/// Whether a cell beside the label of a token holds one, not the name of a service: `Web3Auth`.
+fn is_token_cell(value: &[u8]) -> bool {
+    let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
+    digits >= 2 || value::classify_value(value) == ValueRandomness::Random || value::is_strong(value)
 }
 
 /// The length of the anchor as part of a name, without the sign after it: `pw:`.

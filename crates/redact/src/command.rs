@@ -196,7 +196,8 @@ fn listed(bytes: &[u8], after: usize) -> Option<(usize, usize)> {
     let value = &bytes[start..start + length];
     let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
     let chosen = is_chosen(value, value::classify_value(value)) && !value_form::is_numbered_word(value);
-    (chosen && digits >= 2 && !value.iter().any(|b| b"/:.".contains(b))).then_some((start, start + length))
+    (chosen && (digits >= 2 || value::is_strong(value)) && !value.iter().any(|b| b"/:.".contains(b)))
+        .then_some((start, start + length))
 }
 
 /// The password of `NAME:PASSWORD`, with the given separator.
@@ -221,7 +222,7 @@ fn assigned(bytes: &[u8], word: ShellWord) -> Option<(usize, usize)> {
     let (start, end) = inner.unquoted(bytes);
     let value = &bytes[start..end];
     let mixed = value.len() >= 6
-        && value::classify_value(value) >= ValueRandomness::Mixed
+        && (value::classify_value(value) >= ValueRandomness::Mixed || value_form::is_passphrase(value))
         && !value_form::is_numbered_word(value);
     mixed.then_some((start, end))
 }

@@ -38,7 +38,15 @@ pub(super) fn printed(bytes: &[u8], at: usize, after: usize) -> Option<(usize, u
     }
     let mut arguments = words.iter().filter(|word| !word.is_option(bytes));
     let word = if replaces { arguments.next()? } else { arguments.next_back()? };
-    chosen_word(bytes, *word)
+    chosen_word(bytes, *word).or_else(|| chosen_line(bytes, *word))
+}
+
+/// The password among the lines of a printed string: `"user\npassword\n"`.
+fn chosen_line(bytes: &[u8], word: ShellWord) -> Option<(usize, usize)> {
+    let (start, end) = word.unquoted(bytes);
+    let first = memchr::memmem::find(&bytes[start..end], b"\\n")? + 2;
+    let line = &bytes[start + first..end];
+    is_chosen(line, value::classify_value(line)).then_some((start + first, end))
 }
 
 /// The password in the first line of a here-document: the last word, or what follows `NAME:`.

@@ -50,6 +50,15 @@ impl ExpectedSecret {
         names::promise(name.as_bytes()).map(Self::literal)
     }
 
+    /// By the field's name and whether it holds an object: the fields of a `secret` are secrets of any name.
+    pub(super) fn from_field(name: &str, value: &Value, above: Option<Self>) -> Option<Self> {
+        let inside = above == Some(Self::SecretMap) && !is_descriptive_name(name);
+        if value.is_object() && (inside || name.eq_ignore_ascii_case("secret")) {
+            return Some(Self::SecretMap);
+        }
+        Self::from_name(name)
+    }
+
     /// By sibling fields: `{"name": "DB_PASSWORD", "value": "…"}`.
     pub(super) fn from_siblings(fields: &Map<String, Value>) -> Option<Self> {
         let is = |key: &str, names: &[&str]| names.iter().any(|name| key.eq_ignore_ascii_case(name));
@@ -180,7 +189,10 @@ impl ExpectedSecret {
             Self::AccessCode => false,
             Self::SecretMap => {
                 let generic = Self::Secret(NamePromise::Maybe, ValueContext::Quoted);
-                return (!is_descriptive_name(name)).then_some(generic);
+                let about = ["name", "id", "version", "namespace", "mode"];
+                let lower = name.to_ascii_lowercase();
+                let described = is_descriptive_name(name) || about.iter().any(|end| lower.ends_with(end));
+                return (!described).then_some(generic);
             }
             Self::Secret(..) => {
                 names::is_qualifier(name.as_bytes()) || neighbour::is_value_name(name.as_bytes())

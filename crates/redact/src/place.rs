@@ -31,7 +31,7 @@ pub(super) fn find_value(bytes: &[u8], start: usize, end: usize) -> Option<Assig
             let tight = spaces == 0 && sign == b'=' && after == here + 1;
             assigned(bytes, start..end, AssignmentOperator { sign, tight, after })
         }
-        None => joint::argument(bytes, start, end, spaces),
+        None => joint::declared(bytes, end, spaces).or_else(|| joint::argument(bytes, start, end, spaces)),
     }
 }
 
