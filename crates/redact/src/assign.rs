@@ -20,6 +20,8 @@ use super::value::{self, ValueRandomness};
 use super::value_form;
 
 const NAME_BYTES_MAX: usize = 80;
+/// Maximum length of a block that declares a variable.
+const BLOCK_BYTES_MAX: usize = 600;
 /// How far after a name a terminal colour may stand before its value.
 const COLOUR_REACH_BYTES: usize = 12;
 /// How far after its name a value may stand in a sentence.
@@ -109,7 +111,11 @@ fn trailing_value(bytes: &[u8], end: usize, promise: NamePromise) -> Option<Secr
     let of_sentence = |b: &u8| b.is_ascii_alphanumeric() || b" @._-[]'".contains(b) || !b.is_ascii();
     let value = &line[colon + 2..];
     let start = end + colon + 2;
-    let said = line[..colon].iter().all(of_sentence) && value::is_strong(value);
+    let chosen = value.len() >= 10
+        && value_form::is_mixed(value)
+        && is_chosen(value, value::classify_value(value))
+        && !value.contains(&b' ');
+    let said = line[..colon].iter().all(of_sentence) && (value::is_strong(value) || chosen);
     said.then_some((start, start + value.len(), RuleId::named("password")))
 }
 
@@ -170,8 +176,11 @@ fn secret_in_object(bytes: &[u8], start: usize, end: usize, promise: NamePromise
     let quote = quote_at(bytes, end)?;
     let joint = bytes[quote.end..].iter().take(8).take_while(|b| matches!(b, b' ' | b':' | b'\n')).count();
     let open = quote.end + joint;
-    if joint > 0 && bytes.get(open) == Some(&b'{') && bytes[quote.end..open].contains(&b':') {
-        return neighbour::secret_inside(bytes, open);
+    if joint > 0 && bytes.get(open) == Some(&b'{') {
+        if bytes[quote.end..open].contains(&b':') {
+            return neighbour::secret_inside(bytes, open);
+        }
+        return default_in_block(bytes, open, promise);
     }
     // The name is itself the value of a field that names things.
     let string = start - class::run_back(&bytes[..start], class::PCT, NAME_BYTES_MAX);
@@ -184,6 +193,16 @@ fn secret_in_object(bytes: &[u8], start: usize, end: usize, promise: NamePromise
     let names =
         NAMING_FIELDS.split_ascii_whitespace().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
     names.then(|| neighbour::secret_beside(bytes, start)).flatten()
+}
+
+/// The default of a variable that a block declares: `variable "db_password" { default = "…" }`.
+fn default_in_block(bytes: &[u8], open: usize, promise: NamePromise) -> Option<SecretMatch> {
+    let block = &bytes[open..bytes.len().min(open + BLOCK_BYTES_MAX)];
+    let block = &block[..block.iter().position(|b| *b == b'}').unwrap_or(block.len())];
+    let name = memchr::memmem::find(block, b"default")? + open;
+    let value = place::find_value(bytes, name, name + b"default".len())?;
+    let rule = judge(promise, ValueContext::Quoted, value.slice(bytes))?;
+    (value.place == ValueContext::Quoted).then_some((value.start, value.end, rule))
 }
 
 /// What the name promises; for a plain `key`, with the word before it.

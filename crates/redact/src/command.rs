@@ -16,6 +16,8 @@ use super::value::{self, ValueRandomness};
 use super::value_form;
 
 const COMMAND_PASSWORD: RuleId = RuleId::named("command-password");
+/// Maximum length of the rest of a program's name that may continue.
+const OPEN_END_BYTES_MAX: usize = 64;
 /// Maximum length of the arguments of a call that are examined.
 const CALL_BYTES_MAX: usize = 4096;
 
@@ -47,7 +49,8 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
     if !open_end && !ended {
         return None;
     }
-    let after = after + if open_end { class::run(&bytes[after..], class::TILDE, 16) } else { 0 };
+    let after =
+        after + if open_end { class::run(&bytes[after..], class::TILDE, OPEN_END_BYTES_MAX) } else { 0 };
     let mut words = None;
     entries.iter().find_map(|entry| {
         let (start, end) = match entry.form {
@@ -115,6 +118,11 @@ fn argument(bytes: &[u8], words: &[ShellWord], option: &[u8], form: PasswordForm
         };
     }
     for (i, word) in words.iter().enumerate() {
+        // An option that holds its value may be in quotes as a whole.
+        let word = &match word.unquoted(bytes) {
+            (start, end) if form == PasswordForm::Glued && start > word.start => ShellWord { start, end },
+            _ => *word,
+        };
         let text = word.slice(bytes);
         if !text.starts_with(option) {
             continue;

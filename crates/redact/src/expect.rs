@@ -44,7 +44,16 @@ impl ExpectedSecret {
         ]) {
             return Some(Self::AccessCode);
         }
-        if is(&["secrets", "secretData", "secret_data", "secretValues", "secret_values"]) {
+        if is(&[
+            "secrets",
+            "secretData",
+            "secret_data",
+            "secretValues",
+            "secret_values",
+            "github-oauth",
+            "gitlab-oauth",
+            "gitlab-token",
+        ]) {
             return Some(Self::SecretMap);
         }
         names::promise(name.as_bytes()).map(Self::literal)
@@ -53,7 +62,7 @@ impl ExpectedSecret {
     /// By the field's name and whether it holds an object: the fields of a `secret` are secrets of any name.
     pub(super) fn from_field(name: &str, value: &Value, above: Option<Self>) -> Option<Self> {
         let inside = above == Some(Self::SecretMap) && !is_descriptive_name(name);
-        if value.is_object() && (inside || name.eq_ignore_ascii_case("secret")) {
+        if value.is_object() && (inside || is_secret_map(name)) {
             return Some(Self::SecretMap);
         }
         Self::from_name(name)
@@ -227,6 +236,11 @@ impl ExpectedSecret {
             }
         }
     }
+}
+
+/// Whether an object of this name holds secrets of any name.
+fn is_secret_map(name: &str) -> bool {
+    name.eq_ignore_ascii_case("secret") || name.eq_ignore_ascii_case("bearer")
 }
 
 /// Masks `Bearer …` or bare credentials.

@@ -147,7 +147,8 @@ impl<T: JsonTexts> JsonWalk<T> {
 
     /// Masks the arguments of `{"command": "mysql", "args": ["-psecret"]}`.
     fn command_object(&mut self, fields: &mut Map<String, Value>) {
-        let Some(command) = fields.get("command").filter(|command| command.is_string()).cloned() else {
+        let named = ["command", "program", "cmd", "executable"].iter().find_map(|name| fields.get(*name));
+        let Some(command) = named.filter(|command| command.is_string()).cloned() else {
             return;
         };
         if let Some(arguments) =

@@ -131,6 +131,14 @@ pub(super) fn is_literal(value: &[u8]) -> bool {
         || is_number(value)
         || is_sized_type(value)
         || is_required_type(value)
+        || is_colour(value)
+}
+
+/// Whether it is a colour: `#36f`, `#3366ff`.
+fn is_colour(value: &[u8]) -> bool {
+    value.strip_prefix(b"#").is_some_and(|digits| {
+        matches!(digits.len(), 3 | 4 | 6 | 8) && digits.iter().all(u8::is_ascii_hexdigit)
+    })
 }
 
 /// Whether it is a type of a schema that must not be null: `String!`, `[ID!]!`.
