@@ -11,6 +11,7 @@ pub(crate) mod needs;
 mod rust_source;
 mod scripts;
 mod stages;
+mod threat_model;
 
 use std::time::{Duration, Instant};
 

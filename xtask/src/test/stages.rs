@@ -2,7 +2,7 @@
 
 use super::StageOutcome;
 use super::scripts::NodeScripts;
-use super::{browser, claims, layers, modules, needs};
+use super::{browser, claims, layers, modules, needs, threat_model};
 use crate::cargo::{self, build_dist, is_available, run};
 
 /// One stage: its name for `--only` and `--skip`, a description, and the function that runs it.
@@ -47,9 +47,14 @@ const EXE_VARIABLE: &str = "CLAUDE_MEM_TEST_EXE";
 const SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1769853600");
 
 fn layers() -> anyhow::Result<StageOutcome> {
-    let faults =
-        [layers::forbidden_dependencies()?, modules::module_cycles()?, claims::broken_claims()?].concat();
-    anyhow::ensure!(faults.is_empty(), "the layering is broken:\n  {}", faults.join("\n  "));
+    let faults = [
+        layers::forbidden_dependencies()?,
+        modules::module_cycles()?,
+        claims::broken_claims()?,
+        threat_model::broken_rows()?,
+    ]
+    .concat();
+    anyhow::ensure!(faults.is_empty(), "the layering or a claim is broken:\n  {}", faults.join("\n  "));
     Ok(StageOutcome::Passed)
 }
 
