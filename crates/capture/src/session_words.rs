@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use claude_mem_core::glyph;
 use claude_mem_redact::PrivateWords;
 use serde_json::Value;
 
@@ -65,6 +66,19 @@ impl SessionWords {
         if self.is_empty() {
             return Cow::Borrowed(text);
         }
+        let masked = self.mask_written(text);
+        // `can<ESC[31m>ary7351`: what a terminal or a reader does not show may stand inside a word.
+        let Some(visible) = visible_text(&masked) else {
+            return masked;
+        };
+        match self.mask_written(&visible) {
+            Cow::Owned(found) => Cow::Owned(found),
+            Cow::Borrowed(_) => masked,
+        }
+    }
+
+    /// The text with what was learnt masked, as it is written.
+    fn mask_written<'t>(&self, text: &'t str) -> Cow<'t, str> {
         // Tokens first: a word may be a part of one.
         match self.tokens.mask(text) {
             Cow::Borrowed(text) => self.words.mask(text),
@@ -117,6 +131,26 @@ impl SessionWords {
         let (words, tokens) = text.split_once('\n').unwrap_or((text, ""));
         Some(Self { words: PrivateWords::decode(words)?, tokens: PrivateTokens::decode(tokens)? })
     }
+}
+
+/// The text without terminal sequences and invisible characters. `None` if it has none.
+fn visible_text(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let may_hide = |b: u8| !b.is_ascii() || b == 0x1b || b == b'\\';
+    let first = bytes.iter().position(|b| may_hide(*b))?;
+    let mut visible = text[..first].to_owned();
+    let mut here = first;
+    while let Some(c) = text[here..].chars().next() {
+        if let Some(length) = glyph::terminal_sequence(&bytes[here..]).filter(|_| may_hide(bytes[here])) {
+            here = text.ceil_char_boundary(here + length);
+            continue;
+        }
+        here += c.len_utf8();
+        if matches!(c, '\n' | '\r' | '\t') || !glyph::is_invisible(c) {
+            visible.push(c);
+        }
+    }
+    (visible.len() < text.len()).then_some(visible)
 }
 
 #[cfg(test)]

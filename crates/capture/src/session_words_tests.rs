@@ -69,3 +69,15 @@ fn damaged_marks_are_refused() {
         assert_eq!(SessionWords::decode(bad), None, "{bad}");
     }
 }
+
+#[test]
+fn words_with_colours_and_invisible_characters_inside_are_masked() {
+    let words = learnt(&["use <private>canary7351</private> to log in"]);
+    for text in ["can\u{1b}[1;31mary7351\u{1b}[0m", "can\\u001b[31mary7351", "can\u{ad}ary\u{200b}7351"] {
+        let masked = words.mask(text);
+        assert!(!masked.contains("7351"), "{text:?} -> {masked:?}");
+    }
+    for text in ["\u{1b}[31mred\u{1b}[0m text", "soft\u{ad}hyphen", "\u{1b}]é", "C:\\x1b"] {
+        assert_eq!(words.mask(text), text);
+    }
+}

@@ -20,6 +20,8 @@ use super::value::{self, ValueRandomness};
 use super::value_form;
 
 const NAME_BYTES_MAX: usize = 80;
+/// Maximum length of a block that declares a variable.
+const BLOCK_BYTES_MAX: usize = 600;
 /// How far after a name a terminal colour may stand before its value.
 const COLOUR_REACH_BYTES: usize = 12;
 /// How far after its name a value may stand in a sentence.
@@ -44,6 +46,7 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
         }
         AnchorScanner::Word if is_key_word(anchor) => {
             secret_by_promise(bytes, start, end, NamePromise::Token)
+                .or_else(|| sentence::token_behind_particle(bytes, end))
         }
         AnchorScanner::Word => secret_by_promise(bytes, start, end, NamePromise::Maybe)
             .or_else(|| cell::value_beside(bytes, start..end))
@@ -61,7 +64,9 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
             if found.is_some() || !matches!(promise, NamePromise::Password | NamePromise::Token) {
                 return found;
             }
-            let beside = cell::value_beside(bytes, start..end);
+            let beside = cell::value_beside(bytes, start..end).filter(|(start, end, _)| {
+                promise == NamePromise::Password || is_token_cell(&bytes[*start..*end])
+            });
             if beside.is_some() || promise != NamePromise::Password {
                 return beside;
             }
@@ -85,8 +90,9 @@ fn foreign_word(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<(usize, 
 
 /// Whether the word means a key, whose value is generated.
 fn is_key_word(anchor: &RuleAnchor) -> bool {
-    let text = anchor.text();
-    text.starts_with("clé") || text.starts_with("schl") || text.starts_with("api-schl")
+    const WORDS: [&str; 11] =
+        ["clé", "schl", "api", "令牌", "トークン", "токен", "Токен", "토큰", "密钥", "密鑰", "ключ"];
+    WORDS.iter().any(|word| anchor.text().starts_with(word))
 }
 
 /// Whether the word also means something ordinary: a key of a table, a word, an island.
@@ -105,8 +111,18 @@ fn trailing_value(bytes: &[u8], end: usize, promise: NamePromise) -> Option<Secr
     let of_sentence = |b: &u8| b.is_ascii_alphanumeric() || b" @._-[]'".contains(b) || !b.is_ascii();
     let value = &line[colon + 2..];
     let start = end + colon + 2;
-    let said = line[..colon].iter().all(of_sentence) && value::is_strong(value);
+    let chosen = value.len() >= 10
+        && value_form::is_mixed(value)
+        && is_chosen(value, value::classify_value(value))
+        && !value.contains(&b' ');
+    let said = line[..colon].iter().all(of_sentence) && (value::is_strong(value) || chosen);
     said.then_some((start, start + value.len(), RuleId::named("password")))
+}
+
+/// Whether a cell beside the label of a token holds one, not the name of a service: `Web3Auth`.
+fn is_token_cell(value: &[u8]) -> bool {
+    let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
+    digits >= 2 || value::classify_value(value) == ValueRandomness::Random || value::is_strong(value)
 }
 
 /// The length of the anchor as part of a name, without the sign after it: `pw:`.
@@ -160,8 +176,11 @@ fn secret_in_object(bytes: &[u8], start: usize, end: usize, promise: NamePromise
     let quote = quote_at(bytes, end)?;
     let joint = bytes[quote.end..].iter().take(8).take_while(|b| matches!(b, b' ' | b':' | b'\n')).count();
     let open = quote.end + joint;
-    if joint > 0 && bytes.get(open) == Some(&b'{') && bytes[quote.end..open].contains(&b':') {
-        return neighbour::secret_inside(bytes, open);
+    if joint > 0 && bytes.get(open) == Some(&b'{') {
+        if bytes[quote.end..open].contains(&b':') {
+            return neighbour::secret_inside(bytes, open);
+        }
+        return default_in_block(bytes, open, promise);
     }
     // The name is itself the value of a field that names things.
     let string = start - class::run_back(&bytes[..start], class::PCT, NAME_BYTES_MAX);
@@ -174,6 +193,16 @@ fn secret_in_object(bytes: &[u8], start: usize, end: usize, promise: NamePromise
     let names =
         NAMING_FIELDS.split_ascii_whitespace().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
     names.then(|| neighbour::secret_beside(bytes, start)).flatten()
+}
+
+/// The default of a variable that a block declares: `variable "db_password" { default = "…" }`.
+fn default_in_block(bytes: &[u8], open: usize, promise: NamePromise) -> Option<SecretMatch> {
+    let block = &bytes[open..bytes.len().min(open + BLOCK_BYTES_MAX)];
+    let block = &block[..block.iter().position(|b| *b == b'}').unwrap_or(block.len())];
+    let name = memchr::memmem::find(block, b"default")? + open;
+    let value = place::find_value(bytes, name, name + b"default".len())?;
+    let rule = judge(promise, ValueContext::Quoted, value.slice(bytes))?;
+    (value.place == ValueContext::Quoted).then_some((value.start, value.end, rule))
 }
 
 /// What the name promises; for a plain `key`, with the word before it.

@@ -16,6 +16,8 @@ use super::value::{self, ValueRandomness};
 use super::value_form;
 
 const COMMAND_PASSWORD: RuleId = RuleId::named("command-password");
+/// Maximum length of the rest of a program's name that may continue.
+const OPEN_END_BYTES_MAX: usize = 64;
 /// Maximum length of the arguments of a call that are examined.
 const CALL_BYTES_MAX: usize = 4096;
 
@@ -47,7 +49,8 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
     if !open_end && !ended {
         return None;
     }
-    let after = after + if open_end { class::run(&bytes[after..], class::TILDE, 16) } else { 0 };
+    let after =
+        after + if open_end { class::run(&bytes[after..], class::TILDE, OPEN_END_BYTES_MAX) } else { 0 };
     let mut words = None;
     entries.iter().find_map(|entry| {
         let (start, end) = match entry.form {
@@ -115,6 +118,11 @@ fn argument(bytes: &[u8], words: &[ShellWord], option: &[u8], form: PasswordForm
         };
     }
     for (i, word) in words.iter().enumerate() {
+        // An option that holds its value may be in quotes as a whole.
+        let word = &match word.unquoted(bytes) {
+            (start, end) if form == PasswordForm::Glued && start > word.start => ShellWord { start, end },
+            _ => *word,
+        };
         let text = word.slice(bytes);
         if !text.starts_with(option) {
             continue;
@@ -196,7 +204,8 @@ fn listed(bytes: &[u8], after: usize) -> Option<(usize, usize)> {
     let value = &bytes[start..start + length];
     let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
     let chosen = is_chosen(value, value::classify_value(value)) && !value_form::is_numbered_word(value);
-    (chosen && digits >= 2 && !value.iter().any(|b| b"/:.".contains(b))).then_some((start, start + length))
+    (chosen && (digits >= 2 || value::is_strong(value)) && !value.iter().any(|b| b"/:.".contains(b)))
+        .then_some((start, start + length))
 }
 
 /// The password of `NAME:PASSWORD`, with the given separator.
@@ -221,7 +230,7 @@ fn assigned(bytes: &[u8], word: ShellWord) -> Option<(usize, usize)> {
     let (start, end) = inner.unquoted(bytes);
     let value = &bytes[start..end];
     let mixed = value.len() >= 6
-        && value::classify_value(value) >= ValueRandomness::Mixed
+        && (value::classify_value(value) >= ValueRandomness::Mixed || value_form::is_passphrase(value))
         && !value_form::is_numbered_word(value);
     mixed.then_some((start, end))
 }

@@ -1,6 +1,7 @@
 //! Finds passwords that a program reads: from a pipe, a here-string or a here-document.
 
 use super::judge::is_chosen;
+use super::secrecy::OutputSecrecy;
 use super::secret_words::{chosen_word, secret_word};
 use super::shell_words::{self, ShellWord};
 use super::value;
@@ -33,12 +34,33 @@ pub(super) fn printed(bytes: &[u8], at: usize, after: usize) -> Option<(usize, u
         && [b"pass".as_slice(), b"-key", b"secret", b"token"]
             .iter()
             .any(|word| value_form::contains(&lower, word));
-    if !asks && !replaces {
+    if !asks && !replaces && !writes_secret_file(bytes, &words) {
         return None;
     }
-    let mut arguments = words.iter().filter(|word| !word.is_option(bytes));
+    let until = words.iter().position(|word| word.slice(bytes).starts_with(b">")).unwrap_or(words.len());
+    let mut arguments = words[..until].iter().filter(|word| !word.is_option(bytes));
     let word = if replaces { arguments.next()? } else { arguments.next_back()? };
-    chosen_word(bytes, *word)
+    chosen_word(bytes, *word).or_else(|| chosen_line(bytes, *word))
+}
+
+/// Whether the output goes into a file that is secret by its name: `> .vault_pass`.
+fn writes_secret_file(bytes: &[u8], words: &[ShellWord]) -> bool {
+    let Some(at) = words.iter().position(|word| word.slice(bytes).starts_with(b">")) else {
+        return false;
+    };
+    let glued = words[at].slice(bytes).trim_ascii_start();
+    let glued = &glued[glued.iter().take_while(|b| **b == b'>').count()..];
+    let path = if glued.is_empty() { words.get(at + 1).map(|word| word.slice(bytes)) } else { Some(glued) };
+    let path = path.and_then(|path| std::str::from_utf8(path).ok()).unwrap_or_default();
+    OutputSecrecy::from_path(path.trim_matches(['"', '\''])) == OutputSecrecy::Whole
+}
+
+/// The password among the lines of a printed string: `"user\npassword\n"`.
+fn chosen_line(bytes: &[u8], word: ShellWord) -> Option<(usize, usize)> {
+    let (start, end) = word.unquoted(bytes);
+    let first = memchr::memmem::find(&bytes[start..end], b"\\n")? + 2;
+    let line = &bytes[start + first..end];
+    is_chosen(line, value::classify_value(line)).then_some((start + first, end))
 }
 
 /// The password in the first line of a here-document: the last word, or what follows `NAME:`.

@@ -17,11 +17,13 @@ struct SecretForm {
     masked_min: usize,
 }
 
-const FORMS: [SecretForm; 4] = [
-    SecretForm { name: "letters, digits and a sign", secret: "hqzKT418#mX2pw", masked_min: 118 },
-    SecretForm { name: "letters and digits", secret: "vbnRD593Yk2wLs", masked_min: 118 },
-    SecretForm { name: "a word, a year and a sign", secret: "Falcon4821?", masked_min: 118 },
-    SecretForm { name: "a word and digits", secret: "harbor729", masked_min: 118 },
+const FORMS: [SecretForm; 6] = [
+    SecretForm { name: "letters, digits and a sign", secret: "hqzKT418#mX2pw", masked_min: 138 },
+    SecretForm { name: "letters and digits", secret: "vbnRD593Yk2wLs", masked_min: 138 },
+    SecretForm { name: "a word, a year and a sign", secret: "Falcon4821?", masked_min: 138 },
+    SecretForm { name: "a word and digits", secret: "harbor729", masked_min: 138 },
+    SecretForm { name: "words and a number with dashes", secret: "amber-falcon-quartz-58", masked_min: 134 },
+    SecretForm { name: "letters and several signs", secret: "oxek#DKB~UH2nM", masked_min: 138 },
 ];
 
 fn lines(corpus: &str) -> impl Iterator<Item = String> {

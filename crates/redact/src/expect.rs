@@ -44,10 +44,28 @@ impl ExpectedSecret {
         ]) {
             return Some(Self::AccessCode);
         }
-        if is(&["secrets", "secretData", "secret_data", "secretValues", "secret_values"]) {
+        if is(&[
+            "secrets",
+            "secretData",
+            "secret_data",
+            "secretValues",
+            "secret_values",
+            "github-oauth",
+            "gitlab-oauth",
+            "gitlab-token",
+        ]) {
             return Some(Self::SecretMap);
         }
         names::promise(name.as_bytes()).map(Self::literal)
+    }
+
+    /// By the field's name and whether it holds an object: the fields of a `secret` are secrets of any name.
+    pub(super) fn from_field(name: &str, value: &Value, above: Option<Self>) -> Option<Self> {
+        let inside = above == Some(Self::SecretMap) && !is_descriptive_name(name);
+        if value.is_object() && (inside || is_secret_map(name)) {
+            return Some(Self::SecretMap);
+        }
+        Self::from_name(name)
     }
 
     /// By sibling fields: `{"name": "DB_PASSWORD", "value": "…"}`.
@@ -180,7 +198,10 @@ impl ExpectedSecret {
             Self::AccessCode => false,
             Self::SecretMap => {
                 let generic = Self::Secret(NamePromise::Maybe, ValueContext::Quoted);
-                return (!is_descriptive_name(name)).then_some(generic);
+                let about = ["name", "id", "version", "namespace", "mode"];
+                let lower = name.to_ascii_lowercase();
+                let described = is_descriptive_name(name) || about.iter().any(|end| lower.ends_with(end));
+                return (!described).then_some(generic);
             }
             Self::Secret(..) => {
                 names::is_qualifier(name.as_bytes()) || neighbour::is_value_name(name.as_bytes())
@@ -215,6 +236,11 @@ impl ExpectedSecret {
             }
         }
     }
+}
+
+/// Whether an object of this name holds secrets of any name.
+fn is_secret_map(name: &str) -> bool {
+    name.eq_ignore_ascii_case("secret") || name.eq_ignore_ascii_case("bearer")
 }
 
 /// Masks `Bearer …` or bare credentials.

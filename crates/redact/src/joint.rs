@@ -9,6 +9,13 @@ use super::neighbour;
 /// Maximum length of words such as `for the admin account`.
 const ABOUT_BYTES_MAX: usize = 40;
 
+/// How far before the name of a password its user may stand.
+const USER_BYTES_MAX: usize = 120;
+/// Names of users in configuration files.
+const USER_WORDS: [&[u8]; 5] = [b"user", b"username", b"login", b"account", b"remote_username"];
+/// Maximum length of a type between a name and its value.
+const TYPE_BYTES_MAX: usize = 16;
+
 /// The operator at `at` or after a few words: its first byte, and where it ends.
 pub(super) fn operator(bytes: &[u8], at: usize, quoted_name: bool) -> Option<(u8, usize)> {
     let rest = bytes.get(at..)?;
@@ -101,6 +108,22 @@ pub(super) fn follow_on(bytes: &[u8], at: usize) -> Option<AssignedValue> {
     })
 }
 
+/// The string behind a type: `param adminPassword string = '…'`, `@password varchar(20) = '…'`.
+pub(super) fn declared(bytes: &[u8], end: usize, spaces: usize) -> Option<AssignedValue> {
+    let kind = end + spaces;
+    let length = class::run(bytes.get(kind..)?, class::WORD, TYPE_BYTES_MAX);
+    let mut here = kind + length;
+    if bytes.get(here) == Some(&b'(') {
+        here += bytes[here..].iter().take(8).position(|b| *b == b')')? + 1;
+    }
+    let gap = blanks(bytes, here);
+    here += gap;
+    if spaces != 1 || length == 0 || gap == 0 || !bytes[here..].starts_with(b"= ") {
+        return None;
+    }
+    Some(quoted(bytes, opening_quote_at(bytes, here + 2)?, ValueContext::Quoted))
+}
+
 /// A value after a blank: `--password value`, `login me password value`, SQL's `PASSWORD 'value'`,
 /// and `the token value` in a sentence.
 pub(super) fn argument(bytes: &[u8], start: usize, end: usize, spaces: usize) -> Option<AssignedValue> {
@@ -115,11 +138,12 @@ pub(super) fn argument(bytes: &[u8], start: usize, end: usize, spaces: usize) ->
     }
     let option = bytes[start] == b'-';
     if let Some(open) = opening_quote_at(bytes, here) {
-        let place = if option { ValueContext::Quoted } else { ValueContext::Juxtaposed };
+        let named = option || follows_user(bytes, start);
+        let place = if named { ValueContext::Quoted } else { ValueContext::Juxtaposed };
         return Some(quoted(bytes, open, place));
     }
     let before = &bytes[start.saturating_sub(80)..start];
-    if option || before.windows(6).any(|w| w == b"login ") {
+    if option || before.windows(6).any(|w| w == b"login ") || follows_user(bytes, start) {
         return Some(unquoted(bytes, here, ValueContext::Unquoted));
     }
     let value = code::classify(bytes, start, unquoted(bytes, here, ValueContext::Unquoted));
@@ -129,6 +153,22 @@ pub(super) fn argument(bytes: &[u8], start: usize, end: usize, spaces: usize) ->
         ValueContext::Juxtaposed
     };
     Some(AssignedValue { place, ..value })
+}
+
+/// Whether a user is named before the name at `start`: on its line, `user bob pass …`, or on the line before,
+/// as in configuration files of mail programs.
+fn follows_user(bytes: &[u8], start: usize) -> bool {
+    let before = &bytes[start.saturating_sub(USER_BYTES_MAX)..start];
+    let is_user = |word: &&[u8]| USER_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known));
+    let mut lines = before.rsplit(|b| *b == b'\n');
+    let own = lines.next().unwrap_or_default().trim_ascii();
+    let line = if own.is_empty() { lines.next().unwrap_or_default() } else { own };
+    let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
+    match words.as_slice() {
+        [name, _] if own.is_empty() => is_user(name),
+        [.., name, _] => !own.is_empty() && is_user(name),
+        _ => false,
+    }
 }
 
 /// The context of `name=` at `start`, if it is part of a query or connection string or alone in

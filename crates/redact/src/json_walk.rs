@@ -147,7 +147,8 @@ impl<T: JsonTexts> JsonWalk<T> {
 
     /// Masks the arguments of `{"command": "mysql", "args": ["-psecret"]}`.
     fn command_object(&mut self, fields: &mut Map<String, Value>) {
-        let Some(command) = fields.get("command").filter(|command| command.is_string()).cloned() else {
+        let named = ["command", "program", "cmd", "executable"].iter().find_map(|name| fields.get(*name));
+        let Some(command) = named.filter(|command| command.is_string()).cloned() else {
             return;
         };
         if let Some(arguments) =
@@ -222,6 +223,8 @@ impl<T: JsonTexts> JsonWalk<T> {
             self.manifest_data(fields);
         }
         let of_vault = is_vault_secret(fields);
+        let is_key = fields.contains_key("kty");
+        let is_cookie = fields.keys().any(|key| is_cookie_attribute(key));
         for (key, value) in fields.iter_mut() {
             self.in_output = is_output(key);
             if manifest && (key == "data" || key == "stringData") {
@@ -231,6 +234,14 @@ impl<T: JsonTexts> JsonWalk<T> {
                 self.value(value, Some(ExpectedSecret::SecretMap));
                 continue;
             }
+            if is_key && neighbour::is_key_part(key.as_bytes()) {
+                self.value(value, Some(ExpectedSecret::PASSWORD));
+                continue;
+            }
+            if is_cookie && key == "value" {
+                self.value(value, Some(ExpectedSecret::Cookies));
+                continue;
+            }
             // `{"auth": ["user", "password"]}`
             if is_login_pair(key)
                 && let Value::Array(pair) = &mut *value
@@ -238,7 +249,7 @@ impl<T: JsonTexts> JsonWalk<T> {
             {
                 self.string(password, Some(ExpectedSecret::PASSWORD.relaxed()));
             }
-            let by_name = ExpectedSecret::from_name(key);
+            let by_name = ExpectedSecret::from_field(key, value, above);
             // In a text, a value behind its own name was judged with the text around it.
             let by_name = by_name.filter(|_| !T::EXPECTED_ONLY || !value.is_string() || key.contains(' '));
             let expect = expected_by_siblings(key, beside)
@@ -253,6 +264,11 @@ impl<T: JsonTexts> JsonWalk<T> {
             }
         }
     }
+}
+
+/// Whether the field describes a cookie.
+fn is_cookie_attribute(key: &str) -> bool {
+    ["httpOnly", "sameSite"].iter().any(|name| key.eq_ignore_ascii_case(name))
 }
 
 /// Whether the object holds the data of a secret as Vault answers: with a lease or with a version.

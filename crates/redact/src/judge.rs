@@ -3,7 +3,7 @@
 use super::assigned_value::ValueContext;
 use super::class;
 use super::names::NamePromise;
-use super::reference::is_placeholder;
+use super::reference::{self, is_placeholder};
 use super::rules::RuleId;
 use super::scheme;
 use super::value::{self, ValueRandomness};
@@ -20,6 +20,11 @@ pub(super) fn judge(promise: NamePromise, place: ValueContext, value: &[u8]) -> 
     if weight == ValueRandomness::NotSecret || place == ValueContext::Expression {
         return None;
     }
+    // Under the name of a password, words with dashes are more than words.
+    let phrase = matches!(promise, NamePromise::Password | NamePromise::Maybe)
+        && weight == ValueRandomness::Word
+        && value_form::is_passphrase(value);
+    let weight = if phrase { ValueRandomness::Mixed } else { weight };
     let rule = judge_weight(promise, place, value, weight)?;
     (!is_placeholder(value)).then_some(rule)
 }
@@ -55,7 +60,10 @@ fn is_password(place: ValueContext, value: &[u8], weight: ValueRandomness) -> bo
             weight >= ValueRandomness::Mixed || (plain && !value_form::is_common(value))
         }
         ValueContext::Unquoted => {
-            weight >= ValueRandomness::Mixed && value.len() >= 4 && !value.iter().all(u8::is_ascii_digit)
+            weight >= ValueRandomness::Mixed
+                && value.len() >= 4
+                && !value.iter().all(u8::is_ascii_digit)
+                && !assigns_literal(value)
         }
         ValueContext::Juxtaposed => is_chosen(value, weight) && !assigns(value),
         ValueContext::Expression => false,
@@ -68,12 +76,20 @@ fn assigns(value: &[u8]) -> bool {
     sign.is_some_and(|sign| value[..sign].iter().all(|b| b.is_ascii_alphabetic() || *b == b'_'))
 }
 
+/// Whether it is a setting: `enable=true`, `min=8`.
+fn assigns_literal(value: &[u8]) -> bool {
+    let sign = value.iter().position(|b| *b == b'=');
+    assigns(value) && sign.is_some_and(|sign| reference::is_literal(&value[sign + 1..]))
+}
+
 /// Whether it looks like a chosen password: neither a word nor a number.
 pub(super) fn is_chosen(value: &[u8], weight: ValueRandomness) -> bool {
-    weight >= ValueRandomness::Mixed
+    (weight >= ValueRandomness::Mixed || value_form::is_passphrase(value))
+        && weight > ValueRandomness::NotSecret
         && value.len() >= 6
         && value.iter().any(u8::is_ascii_alphabetic)
-        && value.iter().any(|b| b.is_ascii_digit() || b"!@#$%^&*+=".contains(b))
+        && (value.iter().any(|b| b.is_ascii_digit() || b"!@#$%^&*+=".contains(b))
+            || value_form::is_passphrase(value))
         && !value_form::is_pattern(value)
         && !value_form::is_technical(value)
 }

@@ -9,12 +9,55 @@ const QUERIES: &str =
 /// Programs that run code given as an argument.
 const INTERPRETERS: &str = "node deno bun python python3 python2 ruby perl php";
 
+/// Programs that print the answer to a query.
+const DATABASES: &str =
+    "sqlite3 psql mysql mariadb duckdb clickhouse-client cockroach sqlcmd pgcli mycli litecli usql";
+/// Verbs of subcommands that print what they make or find.
+const VERBS: &str =
+    "get show reset create generate gen print reveal new rotate read mint issue regenerate random";
+/// How many words of a command may be its program and its subcommands.
+const SUBCOMMANDS_MAX: usize = 4;
+/// Functions that make a random secret.
+const GENERATORS: [&str; 7] = [
+    "secrets.token_",
+    "randomBytes",
+    "random_secret",
+    "SecureRandom",
+    "random_bytes",
+    "generate_key(",
+    "token_bytes(",
+];
+
 /// Whether the answer of these commands is a secret. `pipeline` is their text.
 pub(super) fn asks_for_secret(commands: &[Vec<&str>], pipeline: &str) -> bool {
     let decodes = commands.last().is_some_and(|words| is_decoder(words));
     let queries = commands.iter().any(|words| queries_secret(words));
     let cuts = commands.iter().any(|words| is_cutter(words)) && names_secret(pipeline);
-    decodes || queries || cuts
+    let selects = commands.iter().any(|words| is_database(words)) && selects_secret(pipeline);
+    decodes || queries || cuts || selects || commands.iter().any(|words| makes_secret(words))
+}
+
+fn is_database(words: &[&str]) -> bool {
+    words.first().is_some_and(|program| is_one_of(program, DATABASES))
+}
+
+/// Whether a statement selects a column whose name promises a secret.
+fn selects_secret(pipeline: &str) -> bool {
+    let lower = pipeline.to_ascii_lowercase();
+    let list = lower.split("select ").skip(1).find_map(|rest| rest.split_once(" from "));
+    list.is_some_and(|(columns, _)| columns.split([',', '.', ' ']).any(promises))
+}
+
+/// Whether a subcommand makes or shows a secret by its own name: `reset-password`, `get-token`,
+/// `show_secret`.
+fn makes_secret(words: &[&str]) -> bool {
+    let of_command = words.iter().take(SUBCOMMANDS_MAX).take_while(|word| !word.starts_with('-'));
+    of_command.into_iter().any(|word| {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        let name = name.split_once('.').map_or(name, |(stem, _)| stem);
+        let verb = name.split(['-', '_', ':']).find(|part| is_one_of(part, VERBS));
+        verb.is_some_and(|verb| verb.len() < name.len()) && promises(name)
+    })
 }
 
 /// Whether the command keeps only a part of each line: the value behind a name.
@@ -65,8 +108,12 @@ fn is_interpreter(words: &[&str]) -> bool {
     words.first().is_some_and(|program| is_one_of(program, INTERPRETERS)) && words[1..].iter().any(with_code)
 }
 
-/// Whether the code reads a variable of the environment or an entry of a keyring with such a name.
+/// Whether the code makes a secret, or reads a variable of the environment or an entry of a keyring with such a
+/// name.
 fn reads_secret(code: &str) -> bool {
+    if GENERATORS.iter().any(|function| code.contains(function)) {
+        return true;
+    }
     let reads = ["env", "ENV", "get_password", "keyring"].iter().any(|word| code.contains(word));
     reads && (names_secret(code) || code.contains("get_password"))
 }

@@ -181,15 +181,16 @@ fn key(owner: &[u8], part: &str) -> Option<NamePromise> {
     let glued = !part.is_empty();
     let owner = if glued { part } else { fold(owner, &mut folded).unwrap_or_default() };
     match owner {
-        "api" | "access" | "authentication" | "secret" | "private" | "priv" | "auth" | "encryption"
-        | "encrypt" | "decryption" | "signing" | "sign" | "master" | "service" | "admin" | "root" | "app"
-        | "application" | "client" | "consumer" | "account" | "storage" | "shared" | "ssh" | "deploy"
-        | "license" | "licence" | "subscription" | "bot" | "webhook" | "session" | "cookie" | "jwt"
-        | "hmac" | "aes" | "rsa" | "crypto" | "wrapping" | "recovery" | "server" | "integration"
-        | "ingest" | "ingestion" | "write" | "security" | "openai" | "anthropic" | "gemini" | "claude"
-        | "google" | "aws" | "azure" | "stripe" | "github" | "gitlab" | "sendgrid" | "twilio" | "mailgun"
-        | "algolia" | "openrouter" | "groq" | "mistral" | "cohere" | "huggingface" | "datadog" | "sentry"
-        | "cloudflare" | "digitalocean" => Some(NamePromise::Token),
+        "api" | "access" | "unseal" | "authentication" | "setup" | "totp" | "otp" | "mfa" | "secret"
+        | "private" | "priv" | "auth" | "encryption" | "encrypt" | "decryption" | "signing" | "sign"
+        | "master" | "service" | "admin" | "root" | "app" | "application" | "client" | "consumer"
+        | "account" | "storage" | "shared" | "ssh" | "deploy" | "license" | "licence" | "subscription"
+        | "bot" | "webhook" | "session" | "cookie" | "jwt" | "hmac" | "aes" | "rsa" | "crypto"
+        | "wrapping" | "recovery" | "server" | "integration" | "ingest" | "ingestion" | "write"
+        | "security" | "openai" | "anthropic" | "gemini" | "claude" | "google" | "aws" | "azure"
+        | "stripe" | "github" | "gitlab" | "sendgrid" | "twilio" | "mailgun" | "algolia" | "openrouter"
+        | "groq" | "mistral" | "cohere" | "huggingface" | "datadog" | "sentry" | "cloudflare"
+        | "digitalocean" => Some(NamePromise::Token),
         "public" | "pub" | "primary" | "foreign" | "sort" | "partition" | "hash" | "range" | "map"
         | "cache" | "object" | "row" | "idempotency" | "translation" | "i18n" | "hot" | "short" | "host"
         | "registry" | "index" | "lookup" | "group" | "unique" | "composite" | "natural" | "candidate"

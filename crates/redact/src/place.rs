@@ -1,6 +1,7 @@
 //! Finds the value assigned to a name.
 
 use super::assigned_value::{AssignedValue, ValueContext, blanks, quoted, unquoted};
+use super::class;
 use super::code;
 use super::joint;
 use super::literal::{VALUE_BYTES_MAX, opening_quote_at, quote_at};
@@ -12,10 +13,10 @@ const TAG_BYTES_MAX: usize = 120;
 pub(super) fn find_value(bytes: &[u8], start: usize, end: usize) -> Option<AssignedValue> {
     let quoted_name = quote_at(bytes, end);
     let mut here = quoted_name.map_or(end, |quote| quote.end);
-    if bytes.get(here) == Some(&b'>') && start > 0 && bytes[start - 1] == b'<' {
+    if bytes.get(here) == Some(&b'>') && opens_tag(bytes, start) {
         return element(bytes, here + 1);
     }
-    if bytes.get(here) == Some(&b' ') && start > 0 && bytes[start - 1] == b'<' {
+    if bytes.get(here) == Some(&b' ') && opens_tag(bytes, start) {
         let tag = &bytes[here..bytes.len().min(here + TAG_BYTES_MAX)];
         let close = tag.iter().position(|b| matches!(b, b'>' | b'\n')).filter(|end| tag[*end] == b'>')?;
         return element(bytes, here + close + 1);
@@ -24,6 +25,7 @@ pub(super) fn find_value(bytes: &[u8], start: usize, end: usize) -> Option<Assig
     if let Some(value) = joint::follow_on(bytes, here) {
         return Some(value);
     }
+    here += list_number(&bytes[here..]);
     let spaces = blanks(bytes, here);
     here += spaces;
     match joint::operator(bytes, here, quoted_name.is_some()) {
@@ -31,8 +33,23 @@ pub(super) fn find_value(bytes: &[u8], start: usize, end: usize) -> Option<Assig
             let tight = spaces == 0 && sign == b'=' && after == here + 1;
             assigned(bytes, start..end, AssignmentOperator { sign, tight, after })
         }
-        None => joint::argument(bytes, start, end, spaces),
+        None => joint::declared(bytes, end, spaces).or_else(|| joint::argument(bytes, start, end, spaces)),
     }
+}
+
+/// The length of the number between a name and its colon: `Unseal Key 1: …`.
+fn list_number(rest: &[u8]) -> usize {
+    let digits = rest.get(1..).map_or(0, |rest| class::run(rest, class::DIGIT, 2));
+    let numbered = digits > 0 && rest[0] == b' ' && rest.get(1 + digits) == Some(&b':');
+    if numbered { 1 + digits } else { 0 }
+}
+
+/// Whether the name at `start` is that of an element, with or without a namespace.
+fn opens_tag(bytes: &[u8], start: usize) -> bool {
+    let before = &bytes[..start];
+    let space =
+        before.strip_suffix(b":").map(|rest| &rest[..rest.len() - class::run_back(rest, class::WORD, 24)]);
+    space.unwrap_or(before).last() == Some(&b'<')
 }
 
 /// The operator between a name and its value.

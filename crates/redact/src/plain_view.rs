@@ -103,10 +103,16 @@ impl PlainView {
             joint + 2
         };
         let word = class::run(&rest[length..], class::DOTTED, WRAPPED_BYTES_MIN);
-        (word >= WRAPPED_BYTES_MIN).then_some(length)
+        (word >= WRAPPED_BYTES_MIN && !assigns(&rest[length..])).then_some(length)
     }
 
     fn ends_with_word(&self, bytes_min: usize) -> bool {
         class::run_back(self.text.as_bytes(), class::DOTTED, bytes_min) >= bytes_min
     }
+}
+
+/// Whether a variable is set here, so that no word goes on: `NODE_ENV=development`.
+fn assigns(line: &[u8]) -> bool {
+    let name = class::run(line, class::WORD, usize::MAX);
+    line.get(name) == Some(&b'=') && line.get(name + 1).is_some_and(u8::is_ascii_alphanumeric)
 }

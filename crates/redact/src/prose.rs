@@ -4,7 +4,7 @@ use super::class;
 use super::judge::is_chosen;
 use super::rules::{RuleId, SecretMatch};
 use super::shape::word_begins;
-use super::value;
+use super::value::{self, ValueRandomness};
 use super::value_form::is_mixed;
 
 const SEED_PHRASE: RuleId = RuleId::named("seed-phrase");
@@ -65,6 +65,10 @@ fn list_number(bytes: &[u8]) -> usize {
     }
 }
 
+/// Particles and verbs between a name and a value in languages that write without blanks.
+const PARTICLES: [&str; 6] = ["は", "是", "为", "為", "：", "는"];
+/// Codes that tests quote.
+const EXAMPLE_CODES: [&[u8]; 4] = [b"123456", b"12345678", b"000000", b"111111"];
 /// Words before `pin` that make it a pin of a chip.
 const HARDWARE: &str =
     "gpio led header connector clock data reset analog digital output input chip board power";
@@ -87,12 +91,18 @@ pub(super) fn access_code(bytes: &[u8], at: usize, end: usize) -> Option<SecretM
             here += blanks(bytes, here);
         }
     }
+    // `unlock code for the phone is …`
+    if starts_with_ignore_case(&bytes[here..], b"for ") {
+        let near = &bytes[here..bytes.len().min(here + LOGIN_BYTES_MAX / 4)];
+        here += memchr::memmem::find(near, b" is ").map_or(0, |verb| verb + 1);
+    }
     let sign = match &bytes[here..] {
         [b':' | b'=', ..] => 1,
         rest if starts_with_ignore_case(rest, b"is ") => 3,
         rest if starts_with_ignore_case(rest, b"ist ") || starts_with_ignore_case(rest, b"est ") => 4,
         rest if starts_with_ignore_case(rest, b"lautet ") => 7,
         rest if starts_with_ignore_case(rest, b"es ") => 3,
+        rest if PARTICLES.iter().any(|particle| rest.starts_with(particle.as_bytes())) => "は".len(),
         _ if is_card_code(&bytes[at..end]) => 0,
         _ => return None,
     };
@@ -111,6 +121,10 @@ pub(super) fn access_code(bytes: &[u8], at: usize, end: usize) -> Option<SecretM
         stop += 4;
     }
     let digits = bytes[start..stop].iter().filter(|b| b.is_ascii_digit()).count();
+    let in_quotes = matches!(bytes[..start].last(), Some(b'"' | b'\''));
+    if in_quotes && EXAMPLE_CODES.contains(&&bytes[start..stop]) {
+        return None;
+    }
     let ends = bytes.get(stop).is_none_or(|b| !class::has(class::WORD, *b));
     let least = if is_card_code(&bytes[at..end]) { 3 } else { 4 };
     ((least..=10).contains(&digits) && ends).then_some((start, stop, ACCESS_CODE))
@@ -219,8 +233,10 @@ pub(super) fn login(bytes: &[u8], end: usize) -> Option<SecretMatch> {
     let words: Vec<(usize, usize)> = LineWords { bytes: line, here: 0 }.take(8).collect();
     let is_password = |start: usize, stop: usize| {
         let value = trim_sentence(&line[start..stop]);
-        let chosen = is_chosen(value, value::classify_value(value)) && !value.contains(&b'=');
-        chosen.then_some((end + start, end + start + value.len(), LOGIN))
+        let weight = value::classify_value(value);
+        let chosen =
+            is_chosen(value, weight) || is_spelled_with_digits(value) && weight > ValueRandomness::NotSecret;
+        (chosen && !value.contains(&b'=')).then_some((end + start, end + start + value.len(), LOGIN))
     };
     words.iter().enumerate().find_map(|(i, &(start, stop))| {
         let word = &line[start..stop];
@@ -241,6 +257,15 @@ pub(super) fn login(bytes: &[u8], end: usize) -> Option<SecretMatch> {
             || !is_mixed(&word[sign + 1..]);
         if address { None } else { is_password(start + sign + 1, stop) }
     })
+}
+
+/// Whether a digit stands for a letter: `n3ctar-Lamp`.
+fn is_spelled_with_digits(word: &[u8]) -> bool {
+    word.len() >= 8
+        && is_mixed(word)
+        && word
+            .windows(3)
+            .any(|w| w[0].is_ascii_alphabetic() && w[1].is_ascii_digit() && w[2].is_ascii_lowercase())
 }
 
 /// The word without the signs that end a sentence or a quotation.

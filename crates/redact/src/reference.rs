@@ -89,6 +89,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
     let lower = lower.strip_prefix(b"sk-").or_else(|| lower.strip_prefix(b"<")).unwrap_or(&lower);
     is_default(lower)
+        || names_a_test(lower)
         || has_filler_only(lower)
         || STARTS.split_ascii_whitespace().any(|start| lower.starts_with(start.as_bytes()))
         || ENDS.split_ascii_whitespace().any(|end| lower.ends_with(end.as_bytes()))
@@ -105,9 +106,19 @@ pub(super) fn is_default(lower: &[u8]) -> bool {
         && WORDS.split_ascii_whitespace().any(|known| word == known.as_bytes())
 }
 
+/// Whether it is words that call themselves the secret of a test: `e2e-test-secret-ci-only`.
+fn names_a_test(lower: &[u8]) -> bool {
+    const TESTS: &str = "test tests testing e2e dummy fake mock ci dev local example sample fixture unit";
+    const NOUNS: &str = "secret token key password pass pw jwt";
+    let words = || lower.split(|b| b"-_. ".contains(b));
+    let any = |list: &str| words().any(|word| list.split(' ').any(|known| word == known.as_bytes()));
+    let plain = words().all(|word| word == b"e2e" || word.iter().all(u8::is_ascii_lowercase));
+    plain && any(TESTS) && any(NOUNS)
+}
+
 /// Whether only dots, stars or crosses follow the prefix of a token: `sk-...`, `ghp_xxxx`.
 fn has_filler_only(lower: &[u8]) -> bool {
-    let prefix = lower.iter().take(12).rposition(|b| matches!(b, b'-' | b'_')).map_or(0, |at| at + 1);
+    let prefix = lower.iter().take(12).rposition(|b| matches!(b, b'-' | b'_' | b'.')).map_or(0, |at| at + 1);
     let rest = &lower[prefix..];
     rest.len() >= 3 && rest.iter().all(|b| b"x.*_-".contains(b)) || lower.ends_with(b"...")
 }
@@ -119,6 +130,22 @@ pub(super) fn is_literal(value: &[u8]) -> bool {
         || (value.len() < 4 && value.iter().all(u8::is_ascii_digit))
         || is_number(value)
         || is_sized_type(value)
+        || is_required_type(value)
+        || is_colour(value)
+}
+
+/// Whether it is a colour: `#36f`, `#3366ff`.
+fn is_colour(value: &[u8]) -> bool {
+    value.strip_prefix(b"#").is_some_and(|digits| {
+        matches!(digits.len(), 3 | 4 | 6 | 8) && digits.iter().all(u8::is_ascii_hexdigit)
+    })
+}
+
+/// Whether it is a type of a schema that must not be null: `String!`, `[ID!]!`.
+fn is_required_type(value: &[u8]) -> bool {
+    const TYPES: &str = "String Int Float Boolean ID JSON Upload Date DateTime Time UUID Password Email";
+    let name = value.strip_prefix(b"[").unwrap_or(value).split(|b| matches!(b, b'!' | b']')).next();
+    value.ends_with(b"!") && name.is_some_and(|name| TYPES.split(' ').any(|known| name == known.as_bytes()))
 }
 
 /// Whether it is a number as only code writes it: `0x80`, `5i32`, `0x8000_u32`.
@@ -133,9 +160,12 @@ fn is_number(value: &[u8]) -> bool {
     digits > 0 && digits <= 10 && matches!(suffix, [b'u' | b'i', ..]) && is_sized_type(suffix)
 }
 
-/// Whether it is a sized type: `u32`, `__u64`, `uint8_t`, `char16`.
+/// Whether it is a sized type: `u32`, `__u64`, `uint8_t`, `char16`, `Uint8Array`.
 fn is_sized_type(value: &[u8]) -> bool {
     let name = value.strip_suffix(b"_t").unwrap_or(value);
+    let array = name.strip_suffix(b"Array").map(|name| name.strip_suffix(b"Clamped").unwrap_or(name));
+    let name = &array.unwrap_or(name).to_ascii_lowercase();
     let letters = name.iter().take_while(|b| b.is_ascii_lowercase() || **b == b'_').count();
-    letters <= 6 && matches!(&name[letters..], b"8" | b"16" | b"32" | b"64" | b"128")
+    letters <= if array.is_some() { 7 } else { 6 }
+        && matches!(&name[letters..], b"8" | b"16" | b"32" | b"64" | b"128")
 }

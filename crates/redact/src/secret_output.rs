@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use super::assigned_value::ValueContext;
 use super::judge::{is_chosen, judge};
 use super::names::NamePromise;
 use super::secrecy::OutputSecrecy;
 use super::value::{self, ValueRandomness};
+use super::value_form;
 
 const MASK: &str = "[redacted:secret-source]";
 /// Minimum length of a line that is masked as a whole.
@@ -25,6 +28,12 @@ pub(super) fn mask(text: &str, secrecy: OutputSecrecy) -> Option<(String, u32)> 
     if secrecy == OutputSecrecy::Answer && text.trim().lines().count() > ANSWER_LINES_MAX {
         return None;
     }
+    if secrecy == OutputSecrecy::Lines
+        && text.trim_start().starts_with(['{', '['])
+        && let Ok(document) = serde_json::from_str(text)
+    {
+        return mask_document(text, &document);
+    }
     let mut masked = 0;
     let lines: Vec<Cow<'_, str>> = text
         .split('\n')
@@ -37,6 +46,32 @@ pub(super) fn mask(text: &str, secrecy: OutputSecrecy) -> Option<(String, u32)> 
         })
         .collect();
     (masked > 0).then(|| (lines.join("\n"), masked))
+}
+
+/// Masks the generated values of a JSON document.
+fn mask_document(text: &str, document: &Value) -> Option<(String, u32)> {
+    let mut secrets = Vec::new();
+    collect_generated(document, &mut secrets);
+    let found = secrets.iter().filter(|secret| text.contains(**secret)).count();
+    let masked = secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, MASK));
+    (found > 0).then_some((masked, found as u32))
+}
+
+fn collect_generated<'a>(value: &'a Value, secrets: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => {
+            let bytes = text.as_bytes();
+            let weight = value::classify_value(bytes);
+            let generated =
+                text.len() >= 16 && weight == ValueRandomness::Random && !value_form::is_hex(bytes);
+            if (generated || value::is_strong(bytes)) && !text.contains("[redacted:") {
+                secrets.push(text);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_generated(item, secrets)),
+        Value::Object(fields) => fields.values().for_each(|field| collect_generated(field, secrets)),
+        _ => {}
+    }
 }
 
 /// Whether the source said that there is nothing.
@@ -70,7 +105,11 @@ fn is_error(text: &str) -> bool {
 fn mask_line(line: &str, secrecy: OutputSecrecy) -> Option<String> {
     if secrecy == OutputSecrecy::Answer {
         let value = line.trim().trim_matches(['"', '\'', ',']);
-        return is_answer(value).then(|| line.replacen(value, MASK, 1));
+        if is_answer(value) {
+            return Some(line.replacen(value, MASK, 1));
+        }
+        let (start, end) = assigned(line, OutputSecrecy::Values)?;
+        return Some([&line[..start], MASK, &line[end..]].concat());
     }
     let number = line_number(line);
     let (before, rest) = line.split_at(number);

@@ -564,3 +564,40 @@ fn wrapped_secrets_and_key_lines_with_marks_are_masked() {
     );
     assert_eq!(secrets(&numbered_certificate), numbered_certificate);
 }
+
+#[test]
+fn private_parts_of_a_json_web_key_are_masked() {
+    hidden(&[
+        r#"{"kty":"oct","k":"{url:43}","alg":"HS256"}"#,
+        r#"{"keys": [{"kty": "EC", "crv": "P-256", "x": "a", "y": "b", "d": "{url:43}"}]}"#,
+    ]);
+    let (key, _) = fill(r#"{"kty":"RSA","n":"{url:60}","e":"AQAB"}"#);
+    untouched(&[&key]);
+}
+
+#[test]
+fn cookies_in_json_are_masked_by_their_attributes() {
+    hidden(&[r#"[{"name":"sid","value":"{alnum:40}","domain":"host.example","httpOnly":true}]"#]);
+    untouched(&[r#"[{"name":"theme","value":"dark","sameSite":"Lax"}]"#]);
+}
+
+#[test]
+fn codes_and_tokens_in_other_languages_are_masked() {
+    hidden(&[
+        "暗証番号は{digit:6}です",
+        "unlock code for the phone is {digit:6}",
+        "令牌为 {alnum:30}7aB",
+        "вот токен: {alnum:30}7aB",
+        "APIキーは {alnum:30}7aB です",
+        "Unseal Key 1: {b64:40}7aB=",
+        "the TOTP setup key is {upper:12}2G5K",
+        "A temporary password is generated for root@localhost: {lower:5}K7;{upper:4}",
+        "openvpn --config a.ovpn --auth-user-pass <(printf \"ina\\n{lower:5}K7{upper:5}\\n\")",
+        "GITHUB_TOKEN=ghp_{alnum:20}\r\n{alnum:14}7a",
+    ]);
+    untouched(&[
+        "令牌已过期，请修改登录页面",
+        "токен обновляется каждый час",
+        "the setup key is stored in the vault",
+    ]);
+}

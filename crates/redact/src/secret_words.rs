@@ -23,13 +23,13 @@ pub(super) fn sure_word(bytes: &[u8], word: ShellWord) -> Option<(usize, usize)>
     is_sure(&bytes[start..end]).then_some((start, end))
 }
 
-/// Whether it can hardly be anything but a password: chosen, several digits, and letters of both cases
-/// or a sign.
+/// Whether it can hardly be anything but a password: chosen, several digits or generated, and letters of
+/// both cases or a sign.
 pub(super) fn is_sure(value: &[u8]) -> bool {
     let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
     let plain = value.iter().all(|b| b.is_ascii_graphic() && !b"/\\:=,()[]{}<>|;\"'`".contains(b));
     value.len() >= 8
-        && digits >= 2
+        && (digits >= 2 || value::is_strong(value) || value::is_random(value))
         && plain
         && is_chosen(value, value::classify_value(value))
         && value_form::is_mixed(value)

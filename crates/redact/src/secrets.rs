@@ -7,6 +7,7 @@
 use super::plain_view::PlainView;
 use super::rules::{AnchorKey, AnchorScanner, RuleAnchor, RuleId};
 use super::secret_span::SecretSpan;
+use super::value_form::is_wordlike;
 use super::{
     assign, class, code_list, command, connection, console, cookie, encoded, generated_password, json_text,
     manifest, neighbour, pem, prose, query, scheme, shape, table, url, value,
@@ -249,6 +250,17 @@ fn wrapped_end(bytes: &[u8], start: usize, end: usize) -> usize {
 fn continued_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     let next = match &bytes[end..] {
         [b'\\', b'\n', ..] => end + 2,
+        // A terminal wrapped the line; an environment line would go on with its name.
+        [b'\r', b'\n', rest @ ..] if end - start >= 16 => {
+            let length = class::run(rest, class::URL, usize::MAX);
+            let ends = rest.get(length).is_none_or(u8::is_ascii_whitespace);
+            let random = length >= 8 && value::is_random(&[&bytes[start..end], &rest[..length]].concat());
+            return (ends
+                && random
+                && value::is_random(&bytes[start..end])
+                && is_continuation(&rest[..length]))
+            .then_some(end + 2 + length);
+        }
         [b'\n', ..] if end > 0 && bytes[end - 1] == b'\\' => end + 1,
         // A string that its quotation mark ends on the next line.
         [b'\n', rest @ ..] if matches!(bytes[..start].last(), Some(b'"' | b'\'')) => {
@@ -269,6 +281,11 @@ fn continued_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     };
     let length = class::run(&bytes[next..], class::DOTTED, usize::MAX);
     (length >= 8).then_some(next + length)
+}
+
+/// Whether it continues a token: letters and digits in turn, not words.
+fn is_continuation(text: &[u8]) -> bool {
+    text.iter().any(u8::is_ascii_digit) && text.iter().any(u8::is_ascii_alphabetic) && !is_wordlike(text)
 }
 
 /// Runs the anchor's scanner.
@@ -312,7 +329,10 @@ fn run_scanner(
         }
         AnchorScanner::Manifest => manifest::secret_at(bytes, at, anchor.len()),
         AnchorScanner::Command => command::secret_at(bytes, at, anchor),
-        AnchorScanner::SeedPhrase => prose::seed_phrase(bytes, end),
+        AnchorScanner::SeedPhrase => {
+            let name = anchor.text().trim_end_matches([' ', ':', '=']).trim_end_matches(" is");
+            prose::seed_phrase(bytes, at + name.len())
+        }
         AnchorScanner::AccessCode => {
             prose::access_code(bytes, at, at + anchor.text().trim_end_matches([' ', ':', '=', '"']).len())
         }
@@ -320,7 +340,11 @@ fn run_scanner(
         AnchorScanner::Login => prose::login(bytes, end),
         AnchorScanner::CodeList => code_list::secret_at(bytes, end),
         AnchorScanner::Connection => connection::secret_at(bytes, at, anchor.text()),
-        AnchorScanner::Neighbour => neighbour::secret_beside(bytes, at),
+        AnchorScanner::Neighbour => match anchor.text() {
+            "\"kty\"" => neighbour::private_key_part(bytes, at),
+            "\"httponly\"" | "\"samesite\"" => neighbour::cookie_value(bytes, at),
+            _ => neighbour::secret_beside(bytes, at),
+        },
         AnchorScanner::Obscuring => {
             scan.obscured.push(at);
             None

@@ -6,7 +6,9 @@
 
 use std::ops::Range;
 
-use super::judge::is_chosen;
+use super::assigned_value::ValueContext;
+use super::judge::{is_chosen, judge};
+use super::names::NamePromise;
 use super::reference::is_placeholder;
 use super::rules::RuleId;
 use super::value;
@@ -62,8 +64,20 @@ pub(super) fn value_behind_particle(bytes: &[u8], end: usize) -> Option<SecretMa
     let (start, stop) = word_at(bytes, here)?;
     let word = &bytes[start..stop];
     let digits = word.iter().filter(|b| b.is_ascii_digit()).count();
-    let sure = glued && words == 0 || digits >= 3 || digits >= 2 && value_form::is_mixed(word);
+    let sure = glued && words == 0
+        || digits >= 3
+        || digits >= 2 && value_form::is_mixed(word)
+        || value_form::is_passphrase(word);
     (sure && is_told(word)).then_some((start, stop, PASSWORD))
+}
+
+/// The token behind a word of a language that writes without blanks: `令牌为 …`.
+pub(super) fn token_behind_particle(bytes: &[u8], end: usize) -> Option<SecretMatch> {
+    let mut here = end + foreign_bytes(bytes, end);
+    here += bytes[here..].iter().take(3).take_while(|b| matches!(b, b' ' | b':')).count();
+    let (start, stop) = word_at(bytes, here)?;
+    let rule = judge(NamePromise::Token, ValueContext::Unquoted, &bytes[start..stop])?;
+    Some((start, stop, rule))
 }
 
 /// The length of a word of another script, if it is short.
@@ -183,7 +197,9 @@ fn before_name(bytes: &[u8], start: usize) -> Option<(usize, usize)> {
     let (start, stop) = *words.next()?;
     let word = &bytes[start..stop];
     let digits = word.iter().filter(|b| b.is_ascii_digit()).count();
-    let sure = value_form::is_mixed(word) || digits >= 3 && word.len() >= 8 && marker != b"for";
+    let sure = value_form::is_mixed(word)
+        || value_form::is_passphrase(word)
+        || digits >= 3 && word.len() >= 8 && marker != b"for";
     (is_told(word) && sure).then_some((start, stop))
 }
 

@@ -69,8 +69,31 @@ pub(super) fn is_numbered_word(value: &[u8]) -> bool {
     let digits = value.iter().rev().take_while(|b| b.is_ascii_digit()).count();
     let word = &value[..value.len() - digits];
     (1..=2).contains(&digits)
+        && !is_passphrase(value)
         && word.len() >= 2
         && word.iter().all(|b| b.is_ascii_alphabetic() || b"_-".contains(b))
+}
+
+/// Whether it consists of words and a number with dashes between them, as generators of passphrases make it:
+/// `amber-falcon-58`; or of four groups of four letters, as app passwords are printed.
+pub(super) fn is_passphrase(value: &[u8]) -> bool {
+    if value.len() > 64 || !value.contains(&b'-') {
+        return false;
+    }
+    let is_word = |part: &&[u8]| {
+        (3..=12).contains(&part.len())
+            && part[1..].iter().all(u8::is_ascii_lowercase)
+            && part[0].is_ascii_alphabetic()
+    };
+    let is_number = |part: &&[u8]| (1..=4).contains(&part.len()) && part.iter().all(u8::is_ascii_digit);
+    let parts = || value.split(|b| *b == b'-');
+    let numbers = parts().filter(is_number).count();
+    let words = parts().filter(is_word).count();
+    let groups = value.len() == 19
+        && words == 4
+        && parts().all(|part| part.len() == 4 && part.iter().all(u8::is_ascii_lowercase));
+    let numbered = numbers == 1 && words >= 2 && words + numbers == parts().count();
+    (numbered || groups) && !is_common(value)
 }
 
 /// Whether it looks like a regular expression.

@@ -12,6 +12,7 @@ pub(crate) mod needs;
 mod rust_source;
 mod scripts;
 mod stages;
+mod threat_model;
 
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 
 use super::StageOutcome;
 use super::scripts::NodeScripts;
-use super::{browser, claims, doc_references, layers, modules, needs};
+use super::{browser, claims, doc_references, layers, modules, needs, threat_model};
 use crate::cargo::{self, build_dist, is_available, run};
 
 /// One stage: its name for `--only` and `--skip`, a description, and the function that runs it.
@@ -52,9 +52,10 @@ fn layers() -> anyhow::Result<StageOutcome> {
         modules::module_cycles()?,
         claims::broken_claims()?,
         doc_references::broken_references()?,
+        threat_model::broken_rows()?,
     ]
     .concat();
-    anyhow::ensure!(faults.is_empty(), "the layering is broken:\n  {}", faults.join("\n  "));
+    anyhow::ensure!(faults.is_empty(), "the layering or a claim is broken:\n  {}", faults.join("\n  "));
     Ok(StageOutcome::Passed)
 }
 

@@ -181,6 +181,67 @@ fn adopted_hooks_come_back_although_the_file_has_changed() {
     assert!(left.contains("opus") && !left.contains("/b/claude-mem"), "{left}");
 }
 
+/// Hooks of the earlier program in several events, alone and in a group with a hook of the user's.
+const MANY_LEGACY_HOOKS: &str = r#"{
+  "enabledPlugins": { "claude-mem@thedotmack": true, "other@market": false },
+  "hooks": {
+    "SessionStart": [
+      { "matcher": "startup|clear", "hooks": [
+        { "type": "command", "command": "node /x/claude-mem/scripts/context-hook.js", "timeout": 300 },
+        { "type": "command", "command": "echo mine" }
+      ] },
+      { "matcher": "compact", "hooks": [
+        { "type": "command", "command": "node /x/claude-mem/scripts/context-hook.js" }
+      ] }
+    ],
+    "PostToolUse": [
+      { "matcher": "Bash", "hooks": [{ "type": "command", "command": "lint" }] },
+      { "matcher": "*", "hooks": [
+        { "type": "command", "command": "node /x/claude-mem/scripts/save-hook.js", "timeout": 120 }
+      ] }
+    ],
+    "UserPromptSubmit": [{ "hooks": [{ "type": "command", "command": "node /x/claude-mem/scripts/new-hook.js" }] }],
+    "Stop": [{ "hooks": [{ "type": "command", "command": "node /x/claude-mem/scripts/summary-hook.js" }] }]
+  }
+}"#;
+
+/// The commands of all hooks with their event, matcher and timeout, sorted.
+fn all_hooks(settings: &str) -> Vec<String> {
+    let settings: serde_json::Value = serde_json::from_str(settings).unwrap();
+    let mut found = Vec::new();
+    for (event, groups) in settings["hooks"].as_object().unwrap() {
+        for group in groups.as_array().unwrap() {
+            for hook in group["hooks"].as_array().unwrap() {
+                found.push(format!("{event} {} {} {}", group["matcher"], hook["command"], hook["timeout"]));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn every_adopted_hook_comes_back() {
+    // As it was, and after the client has rewritten its settings.
+    for rewritten in [false, true] {
+        let mut machine = TestMachine::new(Some(MANY_LEGACY_HOOKS), None);
+        machine.install("/a/claude-mem", true);
+        let adopted = machine.settings().unwrap();
+        assert!(!adopted.contains("/x/claude-mem/scripts"), "{adopted}");
+        assert!(adopted.contains("echo mine") && adopted.contains("lint"), "{adopted}");
+        if rewritten {
+            let value: serde_json::Value = serde_json::from_str(&adopted).unwrap();
+            fs::write(&machine.places.settings, serde_json::to_string(&value).unwrap()).unwrap();
+        }
+        machine.uninstall();
+        let left = machine.settings().unwrap();
+        assert_eq!(all_hooks(&left), all_hooks(MANY_LEGACY_HOOKS), "rewritten: {rewritten}");
+        let plugins =
+            |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap()["enabledPlugins"].clone();
+        assert_eq!(plugins(&left), plugins(MANY_LEGACY_HOOKS));
+    }
+}
+
 #[test]
 fn config_dir_variable_is_respected() {
     let env = |name: &str| match name {
