@@ -26,7 +26,7 @@ export function actionsOf(card) {
       ? button('wrong', TEXTS.correct, () => change(card, { wrong: false }, 'Marked as correct'), { title: 'Sessions may receive it again' })
       : button('wrong', 'Mark as wrong', () => change(card, { wrong: true }, 'Marked as wrong'), { title: 'No session receives a wrong memory' }),
     !row.wrong && button('useless', row.useless ? 'Marked not useful' : 'Not useful', () => markUseless(card), { title: 'Sessions receive it less often', disabled: Boolean(row.useless) }),
-    row.level === 'proposed' && button('level', TEXTS.everyProject, () => change(card, { level: 'user' }, 'Applied to all projects')),
+    row.level === 'proposed' && row.replacedBy == null && button('level', TEXTS.everyProject, () => change(card, { level: 'user' }, 'Applied to all projects')),
     row.level === 'user' && row.project && button('level', 'Only this project', () => change(card, { level: 'project' }, 'Limited to its project')),
     forget,
   );
