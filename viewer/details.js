@@ -50,7 +50,7 @@ function observation(row) {
   const matched = row.why?.matched;
   return [
     row.subtitle && !isAlike(row.subtitle, row.title) && h('p', { class: 'soft', dir: 'auto' }, marked(row.subtitle, matched)),
-    row.narrative && row.narrative !== row.subtitle && h('p', { class: 'prose', dir: 'auto' }, marked(row.narrative, matched)),
+    row.narrative && row.narrative !== row.subtitle && restAfter(row.narrative, row.title) && h('p', { class: 'prose', dir: 'auto' }, marked(row.narrative, matched)),
     row.facts?.length > 0 && h('ul', { class: 'facts' }, row.facts.map((fact) => h('li', { dir: 'auto' }, marked(fact, matched)))),
     chips('Concepts', row.concepts, 'concept'),
     chips('Modified', row.filesModified, 'file'),
