@@ -106,6 +106,10 @@ function itemOf(group, { row, other, files = [] }, load) {
       undoToast(`${isPair ? 'Kept both' : 'Kept'}: ${name}`, '', run(() => keepAsIs({ undo: true })), { isShort: true });
     }
   };
+  const limitIt = async () => {
+    await patch(apiOf(row), { level: 'project' });
+    undoToast(`Limited to its project: ${name}`, '', run(() => patch(apiOf(row), { level: 'proposed' })), { isShort: true });
+  };
   const replace = async (by) => {
     await post(`/api/observations/${row.id}/replace`, { by });
     undoToast(`Replaced ${name} by ${by}`, '', run(() => post(`/api/observations/${row.id}/replace`, { by: row.replacedBy ? `#${row.replacedBy}` : null })), { isShort: true });
@@ -121,6 +125,7 @@ function itemOf(group, { row, other, files = [] }, load) {
       'span',
       { class: 'actions' },
       button('keep', isPair ? 'Keep both' : group === 'suggested' ? TEXTS.everyProject : 'Keep', keepIt),
+      group === 'suggested' && row.project && button('limit', TEXTS.onlyProject, limitIt),
       (group === 'duplicate' || group === 'contradiction') && other && button('merge', `Replace with ${other.handle}`, () => replace(other.handle)),
       h('button', { type: 'button', class: 'small', 'data-act': 'replace', onclick: () => chooseReplacement(row, run, replace) }, 'Replace with…'),
       h('button', { type: 'button', class: 'small', 'data-act': 'history', onclick: () => openPanel(row) }, 'Source and use'),

@@ -28,6 +28,7 @@ export const TEXTS = {
   endOfList: 'End of list',
   restart: 'Restart required',
   everyProject: 'Apply to all projects',
+  onlyProject: 'Only this project',
   suggested: 'Suggested preference',
   correct: 'Mark as correct',
 };

@@ -157,6 +157,13 @@ test('review: suggestions, missing files and unused memories', async () => {
   assert.equal((await stage.api('GET', `/api/observations/${rule.id}`)).level, 'user');
   await page.keyboard.press('u');
   await suggested.waitFor();
+  await suggested.getByRole('button', { name: 'Only this project' }).focus();
+  await page.keyboard.press('Enter');
+  await suggested.waitFor({ state: 'detached' });
+  assert.equal((await stage.api('GET', `/api/observations/${rule.id}`)).level, 'project');
+  await page.locator('.brand').focus();
+  await page.keyboard.press('u');
+  await suggested.waitFor();
   // The turn edited src/crane.rs, which is not on the disk.
   const missing = page.locator('#review-missing .review-item').first();
   await missing.locator('.mono', { hasText: 'src/crane.rs' }).waitFor();
