@@ -3,7 +3,7 @@
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ObservationId, SessionId};
 use claude_mem_core::source::TextSource;
-use claude_mem_distil::{Claim, EpisodeClaims};
+use claude_mem_distil::{Claim, ClaimKind, EpisodeClaims};
 use claude_mem_store::{RowId, RowKind, StoreError, StoreReader};
 
 /// A text that an observation was made from.
@@ -33,9 +33,9 @@ pub fn quoted_sources(reads: &StoreReader<'_>, id: ObservationId) -> Result<Vec<
                 let (turn, at) = (episode.turn, claim.at);
                 let text = quoted_text(claim);
                 let quote = |source, text| QuotedSource { session, turn, source, text, at };
-                match answer_of(reads, session, turn, claim, &text)? {
-                    Some(answer) => {
-                        found.extend([quote(claim.source, answer), quote(TextSource::Answer, text)]);
+                match picking_prompt(reads, session, turn, claim)? {
+                    Some(prompt) => {
+                        found.extend([quote(claim.source, prompt), quote(TextSource::Answer, text)]);
                     }
                     None => found.push(quote(claim.source, text)),
                 }
@@ -60,22 +60,22 @@ fn quoted_text(claim: &Claim) -> String {
     format!("{title}\n{text}")
 }
 
-/// The prompt that chose an option, such as "a". The claim then says the question and the option, which are not words
-/// of the prompt: it is longer than the whole prompt.
-fn answer_of(
+/// The prompt that picked an option, such as "a". The claim then says the question and the option, which are not words
+/// of the prompt.
+fn picking_prompt(
     reads: &StoreReader<'_>,
     session: SessionId,
     turn: u32,
     claim: &Claim,
-    text: &str,
 ) -> Result<Option<String>, StoreError> {
-    if !matches!(claim.source, TextSource::Prompt | TextSource::QueuedPrompt) {
+    let is_prompt = matches!(claim.source, TextSource::Prompt | TextSource::QueuedPrompt);
+    if claim.kind != ClaimKind::Choice || !is_prompt {
         return Ok(None);
     }
     let places = reads.turn_rows(session, turn, 1)?;
     let Some(prompt) = places.iter().find(|place| place.kind == RowKind::Prompt) else { return Ok(None) };
     let document = reads.document(RowId::new(RowKind::Prompt, prompt.row_id))?;
-    Ok(document.map(|document| document.body).filter(|body| body.chars().count() < text.chars().count()))
+    Ok(document.map(|document| document.body))
 }
 
 fn turn_texts(reads: &StoreReader<'_>, id: ObservationId) -> Result<Vec<QuotedSource>, StoreError> {
@@ -96,3 +96,7 @@ fn turn_texts(reads: &StoreReader<'_>, id: ObservationId) -> Result<Vec<QuotedSo
     }
     Ok(found)
 }
+
+#[cfg(test)]
+#[path = "provenance_tests.rs"]
+mod tests;
