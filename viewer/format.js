@@ -53,8 +53,10 @@ export function brief(text, chars) {
   return letters.length > chars ? `${letters.slice(0, chars).join('').trimEnd()}…` : text;
 }
 const lettersOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
-/** Whether two texts have the same letters and digits. */
-export const isAlike = (one, other) => lettersOf(one) === lettersOf(other);
+/** Characters by which texts with the same letters differ at most: the letters are not compared for nothing. */
+const SIGNS_MAX = 12;
+/** Whether two texts differ in their signs and spaces at most. */
+export const isAlike = (one, other) => Math.abs(one.length - other.length) <= SIGNS_MAX && lettersOf(one) === lettersOf(other);
 /** What a text says after these words, if it begins with them; else all of it. */
 export function restAfter(text, words) {
   const [whole, begun] = [text.replace(/^User: “([^”]*)”$/, '$1'), words.replace(/…$/, '')];
