@@ -132,19 +132,18 @@ function lock() {
   router.lock(locked());
 }
 
-const ONE_PROJECT = 'claude-mem-one-project';
-/** The only project is not named on every row, from the first paint on. */
-function isOnlyProject(is) {
-  document.documentElement.toggleAttribute('data-one-project', is);
-  localStorage.setItem(ONE_PROJECT, is ? 'yes' : '');
+/** The only project and the only agent are not named on every row, from the first paint on. */
+function setOnly(what, is) {
+  document.documentElement.toggleAttribute(`data-one-${what}`, is);
+  localStorage.setItem(`claude-mem-one-${what}`, is ? 'yes' : '');
 }
-isOnlyProject(localStorage.getItem(ONE_PROJECT) === 'yes');
+for (const what of ['project', 'agent']) setOnly(what, localStorage.getItem(`claude-mem-one-${what}`) === 'yes');
 
 async function projects() {
   const { items } = await get('/api/projects');
   const is = JSON.stringify(items.map((one) => [one.id, one.name]));
   world.projects = items;
-  isOnlyProject(items.length === 1);
+  setOnly('project', items.length === 1);
   // The chosen project no longer exists, and its view showed an error.
   if (world.project && !items.some((one) => String(one.id) === world.project)) router.chooseProject('');
   if (chooser.dataset.is === is) return;
@@ -152,8 +151,9 @@ async function projects() {
   fill(chooser, h('option', { value: '' }, 'All projects'), items.map((one) => h('option', { value: String(one.id), selected: String(one.id) === world.project }, one.name)));
 }
 const later = debounce(400, () => projects().catch(() => { /* The stream says when the worker is gone. */ }));
+const agents = async () => setOnly('agent', (await get('/api/agents')).items.length < 2);
 /** Not needed to see the first memories. */
-const afterwards = () => showTeamLink().catch(() => { /* It stays hidden until the page is loaded again. */ });
+const afterwards = () => Promise.all([showTeamLink(), agents()]).catch(() => { /* As they were until the page is loaded again. */ });
 
 function listen() {
   const typed = debounce(120, () => {

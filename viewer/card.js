@@ -2,13 +2,15 @@
 
 import { actionsOf } from './cardActions.js';
 import { fill, h } from './dom.js';
-import { detailsOf, ledeOf, reasonOf, snippetOf, why } from './details.js';
+import { detailsOf, gistOf, ledeOf, reasonOf, snippetOf, why } from './details.js';
 import { ago, day, stamp, time } from './dates.js';
 import { isSelected, select } from './selection.js';
 import { madeBy, ORIGINS, TEXTS } from './texts.js';
-import { baseName, count, hrefOf, mark, marked, plural, titleOf, typeName, typeOf } from './format.js';
+import { baseName, brief, count, hrefOf, mark, marked, plural, titleOf, typeName, typeOf } from './format.js';
 
 const CONCEPTS = 3;
+/** Characters of a summary that serve as its title. */
+const GIST_CHARS = 160;
 /** Elements that hold the rows of cards: both have `add`, `drop` and `putBack`. */
 const HOLDER = 'mem-turn, mem-list';
 
@@ -80,7 +82,8 @@ export class MemCard extends HTMLElement {
 
   #head(id) {
     const matched = this.#row.why?.matched;
-    const lede = !this.#open && (snippetOf(this.#row) ?? ledeOf(this.#row));
+    const gist = (this.#inTurn || this.#inSession) && gistOf(this.#row);
+    const lede = !this.#open && (snippetOf(this.#row) ?? (gist ? null : ledeOf(this.#row)));
     const reason = !this.#open && this.#row.asked && reasonOf(this.#row);
     const props = {
       type: 'button', class: 'card-toggle', dir: 'auto', id: `${id}-toggle`, 'data-act': 'toggle',
@@ -89,7 +92,7 @@ export class MemCard extends HTMLElement {
     return h(
       'div',
       { class: 'card-head' },
-      h('button', props, marked(titleOf(this.#row), matched)),
+      h('button', props, marked(gist ? brief(gist, GIST_CHARS) : titleOf(this.#row), matched)),
       lede && h('p', { class: 'lede', dir: 'auto' }, marked(lede, matched)),
       this.#meta(reason),
     );
@@ -111,8 +114,8 @@ export class MemCard extends HTMLElement {
 
   #meta(reason) {
     const row = this.#row;
-    const files = row.kind === 'observation' ? [...row.filesModified, ...row.filesRead] : [];
-    const concepts = row.concepts ?? [];
+    // An open card lists them all.
+    const [files, concepts] = this.#open ? [[], []] : [row.kind === 'observation' ? [...row.filesModified, ...row.filesRead] : [], row.concepts ?? []];
     const tag = (text) => h('span', { class: 'tag' }, text);
     return h(
       'p',
@@ -122,10 +125,10 @@ export class MemCard extends HTMLElement {
       row.wrong && tag('Wrong'),
       row.replacedBy != null && tag(h('a', { href: hrefOf(`#${row.replacedBy}`) }, `Replaced by #${row.replacedBy}`)),
       row.level === 'user' && tag('All projects'),
-      row.level === 'proposed' && tag(TEXTS.suggested),
+      row.level === 'proposed' && row.replacedBy == null && tag(TEXTS.suggested),
       row.project && !this.#inSession && !this.#inTurn && h('bdi', { class: 'project-name' }, row.project.name),
       files.length > 0 && h('span', { class: 'mono' }, h('bdi', {}, baseName(files[0])), files.length > 1 && ` +${files.length - 1}`),
-      concepts.length > 0 && h('bdi', {}, concepts.slice(0, CONCEPTS).join(', ')),
+      concepts.length > 0 && h('bdi', { class: 'concepts' }, concepts.slice(0, CONCEPTS).join(', ')),
       reason && h('span', { class: 'reason' }, reason),
     );
   }

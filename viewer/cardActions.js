@@ -14,6 +14,7 @@ import { toast, undoToast } from './toasts.js';
 export function actionsOf(card) {
   const { row } = card;
   const button = (act, name, run, more = {}) => h('button', { type: 'button', class: 'small', 'data-act': act, onclick: run, ...more }, name);
+  const isSuggested = row.level === 'proposed' && row.replacedBy == null;
   const forget = button('forget', 'Forget', () => forgetRow(card), { class: 'small danger' });
   if (row.kind !== 'observation') return h('div', { class: 'actions' }, forget);
   return h(
@@ -26,8 +27,8 @@ export function actionsOf(card) {
       ? button('wrong', TEXTS.correct, () => change(card, { wrong: false }, 'Marked as correct'), { title: 'Sessions may receive it again' })
       : button('wrong', 'Mark as wrong', () => change(card, { wrong: true }, 'Marked as wrong'), { title: 'No session receives a wrong memory' }),
     !row.wrong && button('useless', row.useless ? 'Marked not useful' : 'Not useful', () => markUseless(card), { title: 'Sessions receive it less often', disabled: Boolean(row.useless) }),
-    row.level === 'proposed' && button('level', TEXTS.everyProject, () => change(card, { level: 'user' }, 'Applied to all projects')),
-    row.level === 'user' && row.project && button('level', 'Only this project', () => change(card, { level: 'project' }, 'Limited to its project')),
+    isSuggested && button('level', TEXTS.everyProject, () => change(card, { level: 'user' }, 'Applied to all projects')),
+    (row.level === 'user' || isSuggested) && row.project && button('limit', TEXTS.onlyProject, () => change(card, { level: 'project' }, 'Limited to its project')),
     forget,
   );
 }

@@ -25,7 +25,7 @@ export function contextLines(block, show) {
     const item = items.get(listed ?? headed);
     return h(
       'tr',
-      { class: text.startsWith('#') ? 'line-heading' : null },
+      { class: text.startsWith('#') ? 'line-heading' : null, 'data-row': item?.handle },
       h('td', { class: 'line', dir: 'auto' }, item && listed ? withLink(text, listed) : text),
       h('td', {}, item?.reason ?? ''),
       h('td', { class: 'figure', 'data-name': item ? 'Tokens' : null }, item ? count(item.tokens) : ''),
@@ -34,7 +34,7 @@ export function contextLines(block, show) {
   };
   const omitted = (item) => h(
     'tr',
-    { class: 'omitted' },
+    { class: 'omitted', 'data-row': item.handle },
     h('td', {}, h('span', { class: 'with-mark' }, mark(item.type), h('span', {}, h('a', { class: 'plain', href: hrefOf(item.handle), dir: 'auto' }, marked(item.title)), ' ', h('span', { class: 'mono soft' }, item.handle)))),
     h('td', {}, item.reason),
     h('td', { class: 'figure', 'data-name': 'Tokens' }, count(item.tokens)),
@@ -67,7 +67,7 @@ function withLink(text, handle) {
 
 function actionsOf(item, run, show) {
   const row = rowOf(item.handle);
-  const button = (act, name, does, look = '') => h('button', { type: 'button', class: `small ${look}`, 'data-key': `${act}-${item.handle}`, 'aria-label': `${name} ${item.handle}`, onclick: run(does) }, name);
+  const button = (name, does, look = '') => h('button', { type: 'button', class: `small ${look}`, 'aria-label': `${name} ${item.handle}`, onclick: run(does) }, name);
   const pin = (pinned) => async () => {
     await patch(apiOf(row), { pinned });
     undoToast(`${pinned ? 'Pinned' : 'Unpinned'} ${item.handle}`, '', run(() => patch(apiOf(row), { pinned: !pinned })), { isShort: true });
@@ -75,5 +75,5 @@ function actionsOf(item, run, show) {
   const forget = async () => {
     await forgetRows([{ ...row, handle: item.handle, title: item.title || item.handle }], { changed: () => show() });
   };
-  return h('span', { class: 'actions nowrap' }, row.kind === 'observation' && button('pin', item.pinned ? 'Unpin' : 'Pin', pin(!item.pinned)), button('forget', 'Forget', forget, 'danger'));
+  return h('span', { class: 'actions nowrap' }, row.kind === 'observation' && button(item.pinned ? 'Unpin' : 'Pin', pin(!item.pinned)), button('Forget', forget, 'danger'));
 }

@@ -2,7 +2,7 @@
 
 import { get, patch } from './api.js';
 import { contextLines } from './contextLines.js';
-import { debounce, failure, fill, h, loading, state, throttle, trouble } from './dom.js';
+import { debounce, failure, fill, h, loading, redraw, state, throttle, trouble } from './dom.js';
 import { count, plural } from './format.js';
 import { recallTry } from './recallTry.js';
 import { toast } from './toasts.js';
@@ -31,10 +31,7 @@ export async function contextPreview(world) {
       const block = await get('/api/context/preview', { project: project.id, tokens });
       if (mine !== turn) return;
       fill(used, usedOf(block));
-      // The lines are drawn again at every change; the focused one keeps the focus.
-      const had = out.contains(document.activeElement) && document.activeElement.dataset.key;
-      fill(out, preview(block, show));
-      if (had) (out.querySelector(`[data-key="${CSS.escape(had)}"]`) ?? out.querySelector('.scroll'))?.focus({ preventScroll: true });
+      redraw(out, preview(block, show));
     } catch (error) {
       if (mine === turn) fill(out, failure(error, () => show(tokens)));
     }
@@ -64,7 +61,7 @@ export async function contextPreview(world) {
   const counts = new Set(['observation', 'summary', 'account', 'removed', 'missed', 'resumed']);
   world.listen(({ name }) => counts.has(name) && stored());
   show();
-  const about = h('p', { class: 'note' }, 'What a session that starts now in ', h('strong', {}, project.name), ' receives, to the letter. Pin or forget a line to change it.');
+  const about = h('p', { class: 'note' }, 'What a session that starts now in ', h('strong', {}, project.name), ' receives, to the letter. Pin or forget a line to change it. ', h('a', { href: '#try' }, 'Try a prompt, a file or an error'));
   return [title, about, controls, used, out, recallTry(project)];
 }
 

@@ -1,13 +1,16 @@
 // The body of an open card: all fields of the row, and why a search found it.
 
 import { h } from './dom.js';
-import { brief, isAlike, marked, titleOf, wordsOf } from './format.js';
+import { brief, isAlike, marked, restAfter, titleOf, wordsOf } from './format.js';
 
-/** The first text after the title that does not repeat the title. */
-export function ledeOf(row) {
-  const said = { observation: [row.subtitle, row.narrative], summary: [row.completed, row.learned], account: row.done }[row.kind] ?? [];
-  return said.find((text) => text && !isAlike(text, titleOf(row)));
-}
+/** The texts that follow the title, the most telling first. */
+const saidOf = (row) => ({ observation: [row.subtitle, row.narrative, row.facts?.[0]], summary: [row.completed, row.learned, row.investigated, row.notes, row.nextSteps && `Next: ${row.nextSteps}`], account: row.done }[row.kind] ?? []).filter(Boolean);
+
+/** The first text after the title that says more than the title. */
+export const ledeOf = (row) => saidOf(row).filter((text) => !isAlike(text, titleOf(row))).map((text) => restAfter(text, titleOf(row))).find(Boolean);
+
+/** What a summary says beyond what was asked: its title where the prompt stands above it. */
+export const gistOf = (row) => (row.kind === 'summary' ? saidOf(row)[0] : null);
 
 const sentencesOf = (text) => String(text ?? '').split(/(?<=[.!?…])\s+|\n+/).map((one) => one.trim()).filter(Boolean);
 
@@ -47,7 +50,7 @@ function observation(row) {
   const matched = row.why?.matched;
   return [
     row.subtitle && !isAlike(row.subtitle, row.title) && h('p', { class: 'soft', dir: 'auto' }, marked(row.subtitle, matched)),
-    row.narrative && row.narrative !== row.subtitle && h('p', { class: 'prose', dir: 'auto' }, marked(row.narrative, matched)),
+    row.narrative && row.narrative !== row.subtitle && restAfter(row.narrative, row.title) && h('p', { class: 'prose', dir: 'auto' }, marked(row.narrative, matched)),
     row.facts?.length > 0 && h('ul', { class: 'facts' }, row.facts.map((fact) => h('li', { dir: 'auto' }, marked(fact, matched)))),
     chips('Concepts', row.concepts, 'concept'),
     chips('Modified', row.filesModified, 'file'),

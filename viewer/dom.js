@@ -36,6 +36,32 @@ export function fill(parent, ...children) {
   return parent;
 }
 
+/** Replaces the children of a part of the view. The page does not move, and the focus stays on its control: in the
+ *  same row, or in the row that took its place. */
+export function redraw(parent, ...children) {
+  const refocus = parent.contains(document.activeElement) && focusKeeper(parent, document.activeElement);
+  const top = scrollY;
+  fill(parent, ...children);
+  if (scrollY !== top) scrollTo(0, top);
+  if (refocus && document.activeElement === document.body) refocus();
+}
+
+const CONTROLS = 'button:not([disabled]), a, input, summary';
+
+/** A function that focuses the control that stands where this one stood. Rows are told apart by `data-row`. */
+function focusKeeper(parent, control) {
+  const row = control.closest('li, tr');
+  const section = row?.closest('section[id]');
+  const rowsOf = () => [...((section && document.getElementById(section.id)) || parent).querySelectorAll(row?.localName ?? 'li, tr')];
+  const [at, nth] = [rowsOf().indexOf(row), [...(row ?? parent).querySelectorAll(CONTROLS)].indexOf(control)];
+  return () => {
+    const rows = rowsOf();
+    const next = rows.find((one) => row?.dataset.row && one.dataset.row === row.dataset.row) ?? rows[Math.min(at, rows.length - 1)];
+    const controls = (next ?? parent).querySelectorAll(CONTROLS);
+    (controls[nth] ?? controls[0] ?? document.getElementById('main')).focus({ preventScroll: true });
+  };
+}
+
 /** Text in which `code` between backticks is set as code. */
 export const coded = (text) => String(text ?? '').split('`').map((part, at) => (at % 2 ? h('code', {}, part) : part));
 
@@ -62,12 +88,21 @@ export function failure(error, again) {
 
 let dialogs = 0;
 
-/** A dialog that is gone when it is closed, and gives the focus back. */
+/** A dialog that is gone when it is closed, and gives the focus back. It belongs to the view: Back closes it, unless
+ *  something may be written in it. */
 export function dialog(title, ...content) {
   const id = `dialog-${(dialogs += 1)}`;
-  const box = h('dialog', { 'aria-labelledby': id, onclose: () => box.remove() }, h('h2', { id }, title), content);
+  const leave = () => box.querySelector('form') ?? box.close();
+  const end = () => {
+    removeEventListener('hashchange', leave);
+    box.remove();
+  };
+  const box = h('dialog', { 'aria-labelledby': id, onclose: end }, h('h2', { id }, title), content);
   document.body.append(box);
   box.showModal();
+  // A long dialog would begin at its focused button.
+  box.scrollTop = 0;
+  addEventListener('hashchange', leave);
   return box;
 }
 

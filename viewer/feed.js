@@ -16,6 +16,11 @@ import { MemTurn, turnIdOf } from './turn.js';
 /** The first page is as long as the window, to be there at once. */
 const [FIRST, PAGE, TURNS] = [window.first.rows, 25, 10];
 const MARKS = [['pinned', 'Pinned'], ['wrong', 'Wrong']];
+/** What an empty list of marked memories says. */
+const UNMARKED = {
+  pinned: ['No pinned memories', 'Open a memory and press Pin: every session of its project receives it.'],
+  wrong: ['No memories are marked as wrong', 'A memory that is marked as wrong is kept here, and no session receives it.'],
+};
 
 export function feed(world, { params }) {
   const type = params.get('type') ?? '';
@@ -121,7 +126,7 @@ function rowList(world, { type, kind, marked }) {
   const list = MemList.of({
     days: true,
     compare: newestFirst,
-    empty: () => state('No memories of this kind', 'Choose another kind or project above.'),
+    empty: () => state(...(UNMARKED[marked] ?? ['Nothing of this kind', 'Choose another kind or project above.'])),
     ...(marked ? { load: byOffset } : { load: byCursor, cursorOf }),
   });
   /** By the place of the last row, which does not move. */

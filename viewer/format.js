@@ -44,14 +44,26 @@ export const typeName = (row) => (isPlan(row) ? 'Plan' : nameOf(typeOf(row)));
 /** Characters of a text that serve as its title. */
 const TITLE_CHARS = 120;
 export const titleOf = (row) => row.title || row.request || row.purpose || row.done?.[0] || (row.private ? 'A private prompt' : brief(firstLine(row.text), TITLE_CHARS)) || '(no title)';
-const firstLine = (text) => (text ?? '').trim().split('\n', 1)[0];
+const firstLine = (text) => withoutHeadingMark((text ?? '').trim().split('\n', 1)[0]);
+/** A prompt that hands over a plan, and many a reply, begins with a heading. */
+export const withoutHeadingMark = (text) => text.replace(/^#+\s+(?:Plan:\s*)?/, '');
 /** Text of so many letters at most; no letter is cut in two. */
 export function brief(text, chars) {
   const letters = Array.from(text);
   return letters.length > chars ? `${letters.slice(0, chars).join('').trimEnd()}…` : text;
 }
-/** Whether two texts differ in their last dot at most. */
-export const isAlike = (one, other) => one.replace(/[.\s]+$/, '') === other.replace(/[.\s]+$/, '');
+const lettersOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
+/** Characters by which texts with the same letters differ at most: the letters are not compared for nothing. */
+const SIGNS_MAX = 12;
+/** Whether two texts differ in their signs and spaces at most. */
+export const isAlike = (one, other) => Math.abs(one.length - other.length) <= SIGNS_MAX && lettersOf(one) === lettersOf(other);
+/** What a text says after these words, if it begins with them; else all of it. */
+export function restAfter(text, words) {
+  const [whole, begun] = [text.replace(/^User: “([^”]*)”$/, '$1'), words.replace(/…$/, '')];
+  if (!whole.toLowerCase().startsWith(begun.toLowerCase())) return text;
+  const rest = whole.slice(begun.length).replace(/^[.\s]+/, '');
+  return rest && begun !== words ? `…${rest}` : rest;
+}
 export const apiOf = (row) => `/api/${{ observation: 'observations', summary: 'summaries', prompt: 'prompts', message: 'messages', account: 'accounts' }[row.kind]}/${row.id}`;
 const LETTERS = { '#': 'observation', S: 'summary', P: 'prompt', M: 'message', A: 'account' };
 /** The row that is called so: `#12`, `S3`, `P7`, `M9`, `A4`; or nothing. */
@@ -70,8 +82,9 @@ const form = (word) => `${literally(word)}${word.length > 3 ? '\\p{L}{0,3}' : ''
 
 /** These words as the question has them. */
 export function wordsOf(words, question) {
-  const typed = question.split(/[^\p{L}\p{N}_]+/u);
-  return [...new Set(words.map((one) => typed.find((word) => new RegExp(`^${form(one)}$`, 'iu').test(word)) ?? one))];
+  const typed = question.split(/[^\p{L}\p{N}_]+/u).filter(Boolean);
+  const isForm = (one, other) => new RegExp(`^${form(one)}$`, 'iu').test(other);
+  return [...new Set(words.map((one) => typed.find((word) => isForm(one, word) || isForm(word, one)) ?? one))];
 }
 
 /** Scripts that set no spaces between words: there a word is found wherever it stands. */

@@ -25,19 +25,33 @@ const rowLink = (one) => h('li', {}, h('a', { class: 'with-mark plain', href: hr
 
 function sourcesOf(sources, row) {
   if (!sources.length) return section('Source', h('p', { class: 'soft' }, row.origin === 'manual' ? 'Added by hand.' : 'The source is not stored: it was imported, or its turn was forgotten.'));
-  const quote = (one) => h(
-    'figure',
-    { class: 'quote' },
-    h('blockquote', { dir: 'auto' }, brief(one.text, 700)),
-    h(
-      'figcaption',
-      { class: 'meta' },
-      h('span', { class: 'type' }, one.source.charAt(0).toUpperCase() + one.source.slice(1)),
-      h('time', { datetime: new Date(one.at).toISOString() }, dateTime(one.at)),
-      one.session && h('a', { href: `#/sessions/${one.session.id}${one.turn ? `?turn=${one.turn}` : ''}` }, one.turn ? `Open session, turn ${one.turn}` : 'Open session'),
-    ),
-  );
-  return section(sources.length === 1 ? 'Source' : 'Sources', sources.map(quote));
+  const quote = (quoted) => {
+    const [one] = quoted;
+    return h(
+      'figure',
+      { class: 'quote' },
+      h('blockquote', { dir: 'auto' }, quoted.map(({ text }) => h('p', {}, marked(brief(text, 700))))),
+      h(
+        'figcaption',
+        { class: 'meta' },
+        h('span', { class: 'type' }, one.source.charAt(0).toUpperCase() + one.source.slice(1)),
+        h('time', { datetime: new Date(one.at).toISOString() }, dateTime(one.at)),
+        one.session && h('a', { href: `#/sessions/${one.session.id}${one.turn ? `?turn=${one.turn}` : ''}` }, one.turn ? `Open session, turn ${one.turn}` : 'Open session'),
+      ),
+    );
+  };
+  const texts = textsOf(sources);
+  return section(texts.length === 1 ? 'Source' : 'Sources', texts.map(quote));
+}
+
+/** Passages of one text stand together. */
+function textsOf(sources) {
+  const texts = new Map();
+  for (const one of sources) {
+    const key = JSON.stringify([one.source, one.session?.id, one.turn, one.at]);
+    texts.set(key, [...(texts.get(key) ?? []), one]);
+  }
+  return [...texts.values()];
 }
 
 function replacementsOf({ replaces, replacedBy }) {

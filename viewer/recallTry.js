@@ -29,7 +29,7 @@ export function recallTry(project) {
     }
   };
   return [
-    h('h2', {}, 'Try a prompt, a file or an error'),
+    h('h2', { id: 'try' }, 'Try a prompt, a file or an error'),
     h(
       'form',
       { class: 'controls try', onsubmit: submit },

@@ -1,7 +1,7 @@
 // Memories that need a decision: one place to keep, replace or forget them.
 
 import { get, patch, post } from './api.js';
-import { debounce, dialog, fill, h, state, trouble } from './dom.js';
+import { debounce, dialog, fill, h, redraw, state, trouble } from './dom.js';
 import { ago } from './dates.js';
 import { exportButton } from './exportRows.js';
 import { forgetAll, forgetRows, shortTitle } from './forget.js';
@@ -21,6 +21,8 @@ const GROUPS = {
 /** Rows of one group at first, and at most. */
 const GROUP_ROWS = 25;
 const GROUP_ROWS_MAX = 200;
+/** Missing files that are named in a row. */
+const FILES = 3;
 /** Groups that compare memories with each other or with the disk are loaded after the others. */
 const REQUESTS = ['suggested,replaced,unused', 'contradiction,duplicate,missing'];
 /** The relation of a memory to the one beside it. */
@@ -32,12 +34,10 @@ export async function review(world) {
   let limit = GROUP_ROWS;
   let isWhole = false;
   const show = () => {
-    const had = box.contains(document.activeElement);
     const open = Object.keys(GROUPS).map((name) => groups.find((group) => group.name === name)).filter((group) => group?.items.length);
     const rest = !isWhole && h('p', { class: 'note', 'aria-busy': 'true' }, 'Comparing memories and files…');
     const none = isWhole && !open.length && state('Nothing to review', 'No contradictions, duplicates, unused memories or suggestions.');
-    fill(box, open.length > 0 && contents(open), open.map((group) => groupOf(group, load, group.hasMore && limit < GROUP_ROWS_MAX && more)), rest, none);
-    if (had && document.activeElement === document.body) (box.querySelector('.review-item button, a') ?? document.getElementById('main')).focus({ preventScroll: true });
+    redraw(box, open.length > 0 && contents(open), open.map((group) => groupOf(group, load, group.hasMore && limit < GROUP_ROWS_MAX && more)), rest, none);
   };
   const loadSome = async (names) => {
     const found = (await get('/api/review', { project: world.project, groups: names, limit })).groups;
@@ -106,21 +106,26 @@ function itemOf(group, { row, other, files = [] }, load) {
       undoToast(`${isPair ? 'Kept both' : 'Kept'}: ${name}`, '', run(() => keepAsIs({ undo: true })), { isShort: true });
     }
   };
+  const limitIt = async () => {
+    await patch(apiOf(row), { level: 'project' });
+    undoToast(`Limited to its project: ${name}`, '', run(() => patch(apiOf(row), { level: 'proposed' })), { isShort: true });
+  };
   const replace = async (by) => {
     await post(`/api/observations/${row.id}/replace`, { by });
     undoToast(`Replaced ${name} by ${by}`, '', run(() => post(`/api/observations/${row.id}/replace`, { by: row.replacedBy ? `#${row.replacedBy}` : null })), { isShort: true });
   };
   return h(
     'li',
-    { class: 'row review-item' },
+    { class: 'row review-item', 'data-row': row.handle },
     h('span', { class: 'with-mark' }, mark(row.type), h('span', {}, h('a', { class: 'plain', href: hrefOf(row.handle), dir: 'auto' }, marked(row.title)), ' ', h('span', { class: 'mono soft' }, row.handle))),
     h('span', { class: 'when' }, ago(row.createdAt)),
     other && h('p', { class: 'meta' }, RELATIONS[group], h('a', { href: hrefOf(other.handle), dir: 'auto' }, marked(other.title)), ` ${other.handle}, ${ago(other.createdAt)}`),
-    files.length > 0 && h('p', { class: 'meta mono' }, files.slice(0, 3).join(', ')),
+    files.length > 0 && h('p', { class: 'meta mono' }, files.slice(0, FILES).join(', '), files.length > FILES && ` +${files.length - FILES}`),
     h(
       'span',
       { class: 'actions' },
       button('keep', isPair ? 'Keep both' : group === 'suggested' ? TEXTS.everyProject : 'Keep', keepIt),
+      group === 'suggested' && row.project && button('limit', TEXTS.onlyProject, limitIt),
       (group === 'duplicate' || group === 'contradiction') && other && button('merge', `Replace with ${other.handle}`, () => replace(other.handle)),
       h('button', { type: 'button', class: 'small', 'data-act': 'replace', onclick: () => chooseReplacement(row, run, replace) }, 'Replace with…'),
       h('button', { type: 'button', class: 'small', 'data-act': 'history', onclick: () => openPanel(row) }, 'Source and use'),

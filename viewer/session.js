@@ -89,7 +89,8 @@ function timelineOf(whole, firstTurn) {
     await list.ready;
     const item = [...list.querySelectorAll('.item')].find((one) => turnOf(one.row) === number);
     if (!item) return;
-    item.scrollIntoView({ block: 'start' });
+    const heading = item.previousElementSibling;
+    (heading?.matches('.day') ? heading : item).scrollIntoView({ block: 'start' });
     item.classList.add('target');
     item.querySelector('.card-toggle, summary')?.focus({ preventScroll: true });
   };

@@ -5,7 +5,7 @@ import { get } from './api.js';
 import { fill, h, state, throttle, trouble } from './dom.js';
 import { date, day, duration, time } from './dates.js';
 import { exportButton } from './exportRows.js';
-import { baseName, isAlike, marked, plural } from './format.js';
+import { baseName, isAlike, marked, plural, withoutHeadingMark } from './format.js';
 import { toast } from './toasts.js';
 
 const PAGE = 40;
@@ -71,8 +71,6 @@ export async function sessions(world, { params }) {
 const QUIET_MS = 3_600_000;
 const isActive = (session) => session.status === 'active' && Date.now() - session.lastActivityAt < QUIET_MS;
 export const statusOf = (session) => (isActive(session) ? 'Active' : session.status === 'active' ? 'Idle' : 'Ended');
-/** A prompt that hands over a plan begins with the plan's heading. */
-const withoutHeadingMark = (text) => text.replace(/^#+\s*(?:Plan:\s*)?/, '');
 /** The purpose of a session: that of its account, else its first prompt. */
 export const purposeOf = (session) => session.purpose ?? (session.title ? withoutHeadingMark(session.title) : 'A session without a prompt');
 export const titleOfSession = (session) => marked(purposeOf(session));
@@ -88,7 +86,7 @@ function line(session) {
   const files = session.filesEdited.slice(0, 2).map(baseName).join(', ');
   const rest = session.files - Math.min(session.filesEdited.length, 2);
   const facts = [
-    session.agent.title, session.branch, duration(session.lastActivityAt - session.createdAt),
+    session.branch, duration(session.lastActivityAt - session.createdAt),
     plural(session.promptCounter, 'turn'), plural(session.observations, 'memory', 'memories'), files && (rest > 0 ? `${files} +${rest}` : files),
   ];
   return h(
@@ -99,7 +97,7 @@ function line(session) {
       { class: 'row', href: `#/sessions/${session.id}` },
       h('span', { class: 'row-title', dir: 'auto' }, titleOfSession(session)),
       session.outcome && !isAlike(session.outcome, purposeOf(session)) && h('span', { class: 'row-outcome', dir: 'auto' }, marked(session.outcome)),
-      h('span', { class: 'meta' }, isActive(session) && h('span', { class: 'tag' }, 'Active'), session.project && h('bdi', { class: 'project-name' }, session.project.name), facts.filter(Boolean).map((text) => h('bdi', {}, text))),
+      h('span', { class: 'meta' }, isActive(session) && h('span', { class: 'tag' }, 'Active'), session.project && h('bdi', { class: 'project-name' }, session.project.name), h('bdi', { class: 'agent' }, session.agent.title), facts.filter(Boolean).map((text) => h('bdi', {}, text))),
       h('time', { class: 'when', datetime: new Date(session.createdAt).toISOString() }, time(session.createdAt)),
     ),
   );

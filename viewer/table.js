@@ -6,7 +6,7 @@ import { hrefOf, marked } from './format.js';
 /** `columns`: `{name, cell(row), figure}`; figures stand at the right and keep their name in a list. */
 export function table(name, columns, rows, caption) {
   const head = columns.map((column) => h('th', { scope: 'col', role: 'columnheader', class: column.figure && 'figure' }, column.name));
-  const line = (row) => h('tr', { role: 'row' }, columns.map((column) => h('td', { role: 'cell', class: column.figure && 'figure', 'data-name': column.name }, column.cell(row))));
+  const line = (row) => h('tr', { role: 'row', 'data-row': row.handle }, columns.map((column) => h('td', { role: 'cell', class: column.figure && 'figure', 'data-name': column.name }, column.cell(row))));
   return h(
     'div',
     { class: 'scroll sheet', tabindex: '0', role: 'region', 'aria-label': name },

@@ -56,7 +56,7 @@ function content(found) {
 
 /** Memories that leave only with the user's word. */
 const reviewOf = (rows) => [
-  h('div', { class: 'bar-top part-head' }, h('h2', {}, 'Waiting for your word ', h('span', { class: 'soft' }, count(rows.length))), command('claude-mem team review')),
+  h('div', { class: 'bar-top part-head' }, h('h2', {}, 'Waiting for your approval ', h('span', { class: 'soft' }, count(rows.length))), command('claude-mem team review')),
   h('ul', { class: 'rows sheet' }, rows.map((row) => h('li', { class: 'row' }, h('span', {}, h('a', { class: 'plain', href: hrefOf(row.id), dir: 'auto' }, marked(row.title)), ' ', h('span', { class: 'mono soft' }, row.id))))),
 ];
 

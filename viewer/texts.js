@@ -2,7 +2,7 @@
 // session), summary (of a turn), session, reply.
 
 const NAMES = { decision: 'Decision', bugfix: 'Bug fix', feature: 'Feature', refactor: 'Refactoring', discovery: 'Discovery', change: 'Change', summary: 'Summary', prompt: 'Prompt', message: 'Agent reply', account: 'Account' };
-const PLURALS = { decision: 'Decisions', bugfix: 'Fixes', feature: 'Features', refactor: 'Refactorings', discovery: 'Discoveries', change: 'Changes' };
+const PLURALS = { decision: 'Decisions', bugfix: 'Bug fixes', feature: 'Features', refactor: 'Refactorings', discovery: 'Discoveries', change: 'Changes' };
 
 export const TYPES = ['decision', 'bugfix', 'feature', 'refactor', 'discovery', 'change'];
 /** Kinds of rows that are not memories, with their plural names. */
@@ -28,6 +28,7 @@ export const TEXTS = {
   endOfList: 'End of list',
   restart: 'Restart required',
   everyProject: 'Apply to all projects',
+  onlyProject: 'Only this project',
   suggested: 'Suggested preference',
   correct: 'Mark as correct',
 };

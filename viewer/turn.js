@@ -1,14 +1,17 @@
 // One turn in the feed: the prompt as a quiet line, its memories below, the summary and the replies
 // on demand. A row without a turn is a turn of one card.
 
-import { fill, h } from './dom.js';
+import { h } from './dom.js';
 import { MemCard } from './card.js';
+import { gistOf } from './details.js';
 import { oldestFirst } from './rowOrder.js';
 import { nameOf } from './texts.js';
 
 const isSame = (one, other) => one.kind === other.kind && one.id === other.id;
 /** Rows that are folded into the foot of a turn, in this order. */
 const FOLDED = ['summary', 'message'];
+/** A summary that only repeats the prompt is not offered. */
+const isFolded = (row) => FOLDED.includes(row.kind) && (row.kind !== 'summary' || Boolean(gistOf(row)));
 
 export class MemTurn extends HTMLElement {
   #row;
@@ -23,7 +26,7 @@ export class MemTurn extends HTMLElement {
     const turn = document.createElement('mem-turn');
     turn.#row = row;
     turn.#card = { ...card, isOpen: open };
-    for (const one of row.rows) if (FOLDED.includes(one.kind) && open(one.handle)) turn.#shown.add(one.kind);
+    for (const one of row.rows) if (isFolded(one) && open(one.handle)) turn.#shown.add(one.kind);
     return turn;
   }
 
@@ -97,7 +100,7 @@ export class MemTurn extends HTMLElement {
     }
     const prompts = rows.filter((row) => row.kind === 'prompt');
     const memories = rows.filter((row) => row.kind === 'observation');
-    const folded = rows.filter((row) => this.#shown.has(row.kind));
+    const folded = rows.filter((row) => isFolded(row) && this.#shown.has(row.kind));
     this.setAttribute('role', 'group');
     this.setAttribute('aria-label', `Turn ${number}`);
     place(this, [
@@ -112,7 +115,7 @@ export class MemTurn extends HTMLElement {
   #foot() {
     const { rows, session, number } = this.#row;
     const first = rows.find((row) => row.project);
-    const kinds = FOLDED.filter((kind) => rows.some((row) => row.kind === kind));
+    const kinds = FOLDED.filter((kind) => rows.some((row) => row.kind === kind && isFolded(row)));
     const had = this.contains(document.activeElement) && document.activeElement.dataset.fold;
     const foot = h(
       'p',

@@ -1,7 +1,7 @@
 // Usage: which memories sessions received and which of them they used, from the ledger alone.
 
 import { get } from './api.js';
-import { fill, h, state, trouble } from './dom.js';
+import { h, redraw, state, trouble } from './dom.js';
 import { ago, dateTime } from './dates.js';
 import { ranks } from './charts.js';
 import { exportButton } from './exportRows.js';
@@ -35,13 +35,13 @@ export async function usage(world, { params }) {
     if (list === 'calls') {
       const { items } = await get('/api/spend', { limit: CALLS });
       listed = () => items;
-      fill(box, callsOf(items));
+      redraw(box, callsOf(items));
       return;
     }
     const found = await get('/api/usage', { days, project: world.project, list });
     listed = () => (list ? found.listed : [...found.mostUsed, ...found.neverUsed]);
-    if (!found.received) fill(box, state('No session received memories in this period', 'Choose a longer period, or look at the context preview.'));
-    else fill(box, leadOf(found, when), list ? listOf(list, found.listed) : content(found, load, address), world.project && h('p', { class: 'note' }, 'Only memories of the chosen project.'));
+    if (!found.received) redraw(box, state('No session received memories in this period', 'Choose a longer period, or look at the context preview.'));
+    else redraw(box, leadOf(found, when), list ? listOf(list, found.listed) : content(found, load, address), world.project && h('p', { class: 'note' }, 'Only memories of the chosen project.'));
   };
   await load();
   world.listen(({ name }) => name === 'resumed' && load().catch(() => { /* The stream reports that the worker is gone. */ }));
@@ -61,7 +61,7 @@ const columns = (figures) => [
   { name: 'Memory', cell: (row) => named(row, mark(row.type)) },
   ...figures,
   { name: 'Last', cell: (row) => ago(row.lastAt) },
-  { name: '', cell: (row) => row.kind === 'observation' && h('button', { type: 'button', class: 'small', 'aria-label': `Source and use of ${row.handle}`, onclick: () => openRow(row).catch((error) => toast(trouble(error))) }, 'Source and use') },
+  { name: '', cell: (row) => row.kind === 'observation' && h('button', { type: 'button', class: 'small nowrap', 'aria-label': `Source and use of ${row.handle}`, onclick: () => openRow(row).catch((error) => toast(trouble(error))) }, 'Source and use') },
 ];
 
 /** The memories of one bar. */

@@ -10,7 +10,7 @@ import { joined } from './team.js';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const VIEWS = ['feed', 'feed?marked=wrong', 'search?q=gauge', 'search?q=zyxwvut&type=decision', 'sessions', 'sessions/1', 'memory/%231', 'dashboard', 'context', 'settings', 'project', 'review', 'trash', 'usage', 'usage?days=&list=received', 'usage?days=&list=calls', 'team', 'nowhere'];
 /** Views with a layout of their own on a phone. */
-const ON_PHONE = ['feed', 'search?q=gauge', 'sessions/1', 'dashboard', 'context', 'settings', 'project', 'review', 'usage', 'team'];
+const ON_PHONE = ['feed', 'search?q=gauge', 'search?q=zyxwvut&type=decision', 'sessions', 'sessions/1', 'memory/%231', 'trash', 'dashboard', 'context', 'settings', 'project', 'review', 'usage', 'team'];
 const THERE = 'mem-card, mem-bars svg, .setting, .lines, .row, .lead, .map-file, .state-title, [data-view="missing"] .note';
 const stage = staged(async (stage) => {
   await stage.turn('Read the tide gauge');
@@ -78,6 +78,53 @@ const STATES = {
     await page.locator('#add').click();
     await page.locator('dialog').waitFor();
     return () => page.keyboard.press('Escape');
+  },
+  editing: async (page) => {
+    await visit(page, 'feed?type=decision');
+    await page.locator('.card-toggle').first().click();
+    await page.locator('[data-act="edit"]').click();
+    await page.locator('.edit').waitFor();
+    return () => page.keyboard.press('Escape');
+  },
+  'compact rows and open folds': async (page) => {
+    await visit(page, 'feed');
+    await page.locator('[data-fold]').first().click();
+    await page.locator('#density').click();
+    await page.locator('[data-density="compact"] [data-fold][aria-expanded="true"]').waitFor();
+    return () => page.locator('#density').click();
+  },
+  'the result of “Try”': async (page) => {
+    await visit(page, 'context');
+    await page.getByLabel('Text to try').fill('gauge');
+    await page.getByRole('button', { name: 'Try', exact: true }).click();
+    await page.locator('pre.context, .state-title').first().waitFor();
+    return () => {};
+  },
+  'a budget that is tried': async (page) => {
+    await page.getByLabel(/^What if the budget/).fill('300');
+    await page.getByRole('button', { name: 'Save this budget' }).waitFor();
+    await until(page, () => document.querySelector('.meter')?.getAttribute('aria-valuemax') === '300');
+    return () => page.getByRole('button', { name: 'Back to the saved one' }).click();
+  },
+  'settings without a match': async (page) => {
+    await visit(page, 'settings');
+    await page.getByLabel('Find a setting').fill('zyxwvut');
+    await page.getByText('No such setting').waitFor();
+    return () => page.getByLabel('Find a setting').fill('');
+  },
+  'advanced settings': async (page) => {
+    await page.locator('.advanced summary').first().click();
+    await page.locator('.advanced[open] .setting').first().waitFor();
+    return () => {};
+  },
+  'a trash with rows, and a way back': async (page) => {
+    await visit(page, 'feed?type=discovery');
+    await page.locator('.card-toggle').first().focus();
+    await page.keyboard.press('Delete');
+    await page.locator('.toast').waitFor();
+    await visit(page, 'trash');
+    await page.getByRole('button', { name: 'Restore' }).first().waitFor();
+    return () => page.keyboard.press('u');
   },
   'the panel': async (page) => {
     await visit(page, 'feed?type=decision');
@@ -182,6 +229,9 @@ test('every state is accessible, light and dark', async () => {
   await page.context().close();
 });
 
+/** States with a layout of their own on a phone. */
+const STATES_ON_PHONE = ['adding', 'editing', 'a first run', 'the panel', 'a selection', 'the palette'];
+
 test('a locked page and a phone are accessible', async () => {
   const locked = await stage.page({}, new URL(stage.link()).origin);
   await locked.getByText('Session expired').waitFor();
@@ -194,6 +244,12 @@ test('a locked page and a phone are accessible', async () => {
     await visit(phone, view);
     await phone.locator(THERE).locator('visible=true').first().waitFor();
     await scan(phone, `${view}, phone`);
+  }
+  for (const name of STATES_ON_PHONE) {
+    const leave = await STATES[name](phone);
+    await scan(phone, `${name}, phone`);
+    await leave();
+    await until(phone, () => !document.querySelector('dialog[open]'));
   }
   await phone.context().close();
 });

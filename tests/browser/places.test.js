@@ -93,6 +93,21 @@ test('on a phone nothing with the focus is below its two bars', async () => {
   await phone.context().close();
 });
 
+test('on a phone selected memories and compact rows leave room for the rest', async () => {
+  const phone = await stage.page({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });
+  await phone.locator('mem-card').nth(8).waitFor();
+  await phone.locator('mem-card .card-toggle').first().focus();
+  await phone.keyboard.press('c');
+  const heights = await phone.locator('mem-turn:not(:has(.card.open))').evaluateAll((all) => all.map((one) => [one.offsetHeight, one.querySelectorAll('mem-card').length]));
+  assert.ok(heights.every(([height, cards]) => height <= 32 * cards), `turns are taller than their rows: ${JSON.stringify(heights)}`);
+  const memory = phone.locator('mem-card[data-handle^="#"]').first();
+  await memory.locator('.card-toggle').focus();
+  await phone.keyboard.press('x');
+  const [bottom, top] = await phone.evaluate(() => [document.querySelector('.selection').getBoundingClientRect().bottom, document.querySelector('.side').getBoundingClientRect().top]);
+  assert.ok(bottom <= top, `the selection ends at ${bottom}, the views begin at ${top}`);
+  await phone.context().close();
+});
+
 test('the filters can be reached from everywhere', async () => {
   await visit(page, 'feed');
   await page.getByRole('link', { name: 'Filters' }).click();

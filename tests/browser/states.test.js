@@ -121,6 +121,7 @@ test('a dialog keeps its margins in a small window', async () => {
   });
   assert.ok(box.outer.every((side) => side >= 8), `outside: ${box.outer}`);
   assert.ok(box.inner.every((side) => side >= 12), `inside: ${box.inner}`);
+  assert.equal(await small.locator('dialog').evaluate((one) => one.scrollTop), 0, 'a long dialog begins at its top');
   await small.context().close();
 });
 

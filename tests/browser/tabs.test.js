@@ -43,6 +43,21 @@ test('eight tabs of one browser are all live when they are looked at', async () 
   await context.close();
 });
 
+test('a link opens in a new tab, by the mouse and by the keyboard', async () => {
+  const context = await stage.context();
+  const page = await stage.tab(context);
+  await isUp(page);
+  const link = page.locator('.turn-foot a').first();
+  const ways = [() => link.click({ modifiers: ['Control'] }), () => link.click({ button: 'middle' }), () => link.press('Control+Enter')];
+  for (const open of ways) {
+    const [tab] = await Promise.all([context.waitForEvent('page'), open()]);
+    await tab.locator('main[data-view="session"] mem-card', { hasText: 'Ring the bell' }).first().waitFor();
+    assert.equal(await page.locator('main').getAttribute('data-view'), 'feed', 'the first tab stays where it is');
+    await tab.close();
+  }
+  await context.close();
+});
+
 test('a glance at another tab costs nothing', async () => {
   const page = await stage.page();
   await isUp(page);

@@ -38,7 +38,9 @@ test('the panel quotes the source and leads to its turn', async () => {
   await panel.locator('blockquote').first().waitFor();
   const { sources, near } = await stage.api('GET', `/api/observations/${made.id}/provenance`);
   assert.ok(sources.length > 0);
-  assert.equal(await panel.locator('blockquote').count(), sources.length);
+  assert.equal(await panel.locator('blockquote p').count(), sources.length);
+  const texts = new Set(sources.map((one) => [one.source, one.session?.id, one.turn, one.at].join()));
+  assert.equal(await panel.locator('blockquote').count(), texts.size, 'passages of one text stand together');
   assert.equal(await panel.locator('.near a').count() >= near.length, true);
   await picture(page, 'panel');
   // The clock of a memory may be before that of its prompt: the prompt comes first all the same.
@@ -50,6 +52,8 @@ test('the panel quotes the source and leads to its turn', async () => {
   await panel.getByRole('link', { name: /^Open session, turn/ }).first().click();
   await page.locator('main[data-view="session"] .target').waitFor();
   assert.match(await page.locator('.target').getAttribute('data-handle'), /^P/);
+  const [heading, bar] = await page.evaluate(() => [document.querySelector('.target').previousElementSibling, document.querySelector('.top')].map((one) => [one.textContent.slice(0, 4), one.getBoundingClientRect()]).map(([text, { top, bottom }]) => ({ text, top, bottom })));
+  assert.ok(heading.text === 'Turn' && heading.top >= bar.bottom, `the heading of the turn is below the bar: ${JSON.stringify([heading, bar])}`);
   await page.unroute('**/api/sessions/*');
   assert.equal(await page.locator('.panel').count(), 0, 'it goes with the view');
   await page.goBack();
@@ -153,6 +157,13 @@ test('review: suggestions, missing files and unused memories', async () => {
   assert.equal((await stage.api('GET', `/api/observations/${rule.id}`)).level, 'user');
   await page.keyboard.press('u');
   await suggested.waitFor();
+  await suggested.getByRole('button', { name: 'Only this project' }).focus();
+  await page.keyboard.press('Enter');
+  await suggested.waitFor({ state: 'detached' });
+  assert.equal((await stage.api('GET', `/api/observations/${rule.id}`)).level, 'project');
+  await page.locator('.brand').focus();
+  await page.keyboard.press('u');
+  await suggested.waitFor();
   // The turn edited src/crane.rs, which is not on the disk.
   const missing = page.locator('#review-missing .review-item').first();
   await missing.locator('.mono', { hasText: 'src/crane.rs' }).waitFor();
@@ -176,6 +187,49 @@ test('review: suggestions, missing files and unused memories', async () => {
   await unused.waitFor();
   const rows = await exported(page, page.locator('[data-act="export-list"]'));
   assert.ok(['suggested', 'missing', 'unused'].every((reason) => rows.some((one) => one.reason === reason)), JSON.stringify(rows.map((one) => one.reason)));
+});
+
+test('review: a row that goes leaves the page where it is, and the focus on the next row', async () => {
+  const { page } = it;
+  await visit(page, 'feed');
+  await visit(page, 'review');
+  const rows = () => page.locator('#review-unused .review-item').evaluateAll((all) => all.map((one) => one.dataset.row));
+  await page.locator('#review-unused .review-item').nth(20).scrollIntoViewIfNeeded();
+  const [before, top] = [await rows(), await page.evaluate(() => scrollY)];
+  assert.ok(top > 400, `scrolled to ${top}`);
+  await page.locator(`#review-unused [data-row="${before[18]}"] [data-act="keep"]`).click();
+  await becomes(page, async () => (await rows()).includes(before[18]), false);
+  assert.equal(await page.evaluate(() => scrollY), top);
+  await focused(page, `#review-unused [data-row="${before[19]}"] [data-act="keep"]`);
+  await page.locator('.brand').focus();
+  await page.keyboard.press('u');
+  await becomes(page, async () => (await rows()).includes(before[18]), true);
+});
+
+test('Back closes a dialog of the view that was left', async () => {
+  const { page } = it;
+  await visit(page, 'feed');
+  await visit(page, 'review');
+  await page.locator('[data-act="replace"]').first().click();
+  await page.locator('dialog').waitFor();
+  await page.goBack();
+  await page.locator('main[data-view="feed"]').waitFor();
+  await page.locator('dialog').waitFor({ state: 'detached' });
+});
+
+test('a replaced memory is not suggested as a preference', async () => {
+  const { page, stage } = it;
+  const [older, newer] = [await stage.save({ text: 'Sign the log with a pencil.', title: 'Sign the log with a pencil', type: 'decision' }), await stage.save({ text: 'Sign the log with ink.', title: 'Sign the log with ink', type: 'decision' })];
+  await stage.api('PATCH', `/api/observations/${older.id}`, { level: 'proposed' });
+  const suggested = page.locator('#review-suggested .review-item', { hasText: older.handle });
+  await visit(page, 'review');
+  await suggested.waitFor();
+  await stage.api('POST', `/api/observations/${older.id}/replace`, { by: newer.handle });
+  await suggested.waitFor({ state: 'detached' });
+  await visit(page, `memory/${encodeURIComponent(older.handle)}`);
+  await page.locator('.tag', { hasText: 'Replaced by' }).waitFor();
+  assert.equal(await page.getByText('Suggested preference').count(), 0);
+  assert.equal(await page.getByRole('button', { name: 'Apply to all projects' }).count(), 0);
 });
 
 test('several at once: x, a range by shift and click, forget, undo', async () => {

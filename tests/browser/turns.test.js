@@ -40,6 +40,29 @@ test('the folds and the session of a turn are reached with the keyboard', async 
   await visit(it.page, 'feed');
 });
 
+test('a summary that only repeats the prompt is not offered, and another is called by what it says', async () => {
+  const { page } = it;
+  const summaries = async (change) => {
+    await page.route('**/api/turns?*', async (route) => {
+      const found = await (await route.fetch()).json();
+      for (const row of found.items.flatMap((one) => one.rows)) if (row.kind === 'summary') Object.assign(row, change);
+      return route.fulfill({ json: found });
+    });
+    await visit(page, 'dashboard');
+    await visit(page, 'feed');
+    await turn('Paint the pier green').locator('[data-fold="message"]').waitFor();
+  };
+  await summaries({ completed: null, learned: null, investigated: null, notes: null, nextSteps: null });
+  assert.equal(await page.locator('[data-fold="summary"]').count(), 0);
+  await page.unrouteAll({ behavior: 'wait' });
+  await summaries({ completed: 'Two coats of green paint.' });
+  await turn('Paint the pier green').locator('[data-fold="summary"]').click();
+  await turn('Paint the pier green').locator('.card-toggle', { hasText: 'Two coats of green paint.' }).waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  await visit(page, 'dashboard');
+  await visit(page, 'feed');
+});
+
 test('a running turn is visible from its first event, with its tool calls', async () => {
   const { stage, page } = it;
   await stage.hook('SessionStart', { source: 'startup' }, 'busy');
@@ -106,14 +129,15 @@ test('a turn that left only its prompt takes one line, and its foot can be press
   await dry.locator('.card-toggle').click();
 });
 
-test('the only project is not named on every row, from the first paint on', async () => {
+test('the only project and the only agent are not named on every row, from the first paint on', async () => {
   const { page, stage } = it;
   await visit(page, 'feed');
   const name = page.locator('.project-name').first();
-  await name.waitFor({ state: 'hidden' });
+  const agent = page.locator('.turn-foot .agent').first();
+  for (const one of [name, agent]) await one.waitFor({ state: 'hidden' });
   await page.reload();
   await page.locator('mem-card').first().waitFor();
-  assert.equal(await name.isVisible(), false);
+  for (const one of [name, agent]) assert.equal(await one.isVisible(), false);
   await stage.hook('UserPromptSubmit', { prompt: 'Build a ferry', prompt_id: 'yard-1', cwd: `${stage.root}/yard` }, 'yard-1');
   stage.settle();
   await page.locator('#project option', { hasText: 'yard' }).waitFor({ state: 'attached' });

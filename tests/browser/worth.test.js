@@ -97,6 +97,7 @@ test('usage says in one sentence what was received and used, from the ledger', a
   const lead = await page.locator('.lead').textContent();
   assert.ok(lead.startsWith(`In the last 7 days ${found.sessions} session`), lead);
   assert.ok(found.sessions >= 2 && found.received > 0 && found.neverUsed.length >= 3, JSON.stringify(found));
+  assert.equal(found.byProject.reduce((sum, one) => sum + one.received, 0), found.received, 'the projects add up to the sentence');
   assert.ok(!/saved/i.test(await page.locator('main').textContent()), 'nothing is called saved');
   await picture(page, 'usage');
   const never = page.locator('[aria-label="Received and never used"] tbody tr');
@@ -168,12 +169,17 @@ test('the page of a project has rules, open items, files and decisions', async (
   const { page, stage } = it;
   const later = await stage.save({ text: 'Tide tables are cached for an hour.', title: 'Tide tables are cached for an hour', type: 'decision' });
   await stage.api('POST', `/api/observations/${gauge.id}/replace`, { by: later.handle });
+  await stage.save({ text: 'From now on always round tonnage up.', title: 'Round tonnage up from now on, always', type: 'decision' });
+  await stage.api('PATCH', '/api/settings', { context_tokens: 100 });
   await visit(page, 'project');
   await page.getByRole('heading', { name: 'harbour' }).waitFor();
   const old = page.locator('.row.replaced', { hasText: 'Tide tables are cached for a day' });
   await old.getByText('Replaced by').waitFor();
   await page.locator('.map-file', { hasText: 'gate.rs' }).waitFor();
   await picture(page, 'project');
+  // Whether or not a rule fits into the start of a session.
+  await page.locator('h2:has-text("Rules") + .rows', { hasText: 'Round tonnage up' }).waitFor();
+  await stage.api('PATCH', '/api/settings', { context_tokens: null });
   const { items } = await stage.api('GET', '/api/open-items?project=harbour');
   assert.ok(items.length > 0, 'the session left something open');
   const close = page.locator('.open-item').getByRole('button', { name: 'Close' }).first();

@@ -3,7 +3,7 @@
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{ObservationId, SessionId};
 use claude_mem_core::source::TextSource;
-use claude_mem_distil::{Claim, EpisodeClaims};
+use claude_mem_distil::{Claim, ClaimKind, EpisodeClaims};
 use claude_mem_store::{RowId, RowKind, StoreError, StoreReader};
 
 /// A text that an observation was made from.
@@ -29,13 +29,17 @@ pub fn quoted_sources(reads: &StoreReader<'_>, id: ObservationId) -> Result<Vec<
             let episode: EpisodeClaims = serde_json::from_str(&stored.body)?;
             let is_linked =
                 |claim: &&Claim| links.iter().any(|(of, key)| *of == session && *key == claim.key);
-            found.extend(episode.claims.iter().filter(is_linked).map(|claim| QuotedSource {
-                session,
-                turn: episode.turn,
-                source: claim.source,
-                text: quoted_text(claim),
-                at: claim.at,
-            }));
+            for claim in episode.claims.iter().filter(is_linked) {
+                let (turn, at) = (episode.turn, claim.at);
+                let text = quoted_text(claim);
+                let quote = |source, text| QuotedSource { session, turn, source, text, at };
+                match picking_prompt(reads, session, turn, claim)? {
+                    Some(prompt) => {
+                        found.extend([quote(claim.source, prompt), quote(TextSource::Answer, text)]);
+                    }
+                    None => found.push(quote(claim.source, text)),
+                }
+            }
         }
     }
     if found.is_empty() {
@@ -47,11 +51,31 @@ pub fn quoted_sources(reads: &StoreReader<'_>, id: ObservationId) -> Result<Vec<
 
 fn quoted_text(claim: &Claim) -> String {
     let title = claim.title.trim();
-    match title {
-        "" => claim.text.clone(),
-        _ if claim.text.starts_with(title) => claim.text.clone(),
-        _ => format!("{title}\n{}", claim.text),
+    // The label of the speaker is ours: the source names the speaker.
+    let stated = claim.text.strip_prefix("User: “").and_then(|text| text.strip_suffix('”'));
+    let text = stated.filter(|text| !text.contains('”')).unwrap_or(&claim.text);
+    if title.is_empty() || text.to_lowercase().contains(&title.trim_end_matches('…').to_lowercase()) {
+        return text.to_owned();
     }
+    format!("{title}\n{text}")
+}
+
+/// The prompt that picked an option, such as "a". The claim then says the question and the option, which are not words
+/// of the prompt.
+fn picking_prompt(
+    reads: &StoreReader<'_>,
+    session: SessionId,
+    turn: u32,
+    claim: &Claim,
+) -> Result<Option<String>, StoreError> {
+    let is_prompt = matches!(claim.source, TextSource::Prompt | TextSource::QueuedPrompt);
+    if claim.kind != ClaimKind::Choice || !is_prompt {
+        return Ok(None);
+    }
+    let places = reads.turn_rows(session, turn, 1)?;
+    let Some(prompt) = places.iter().find(|place| place.kind == RowKind::Prompt) else { return Ok(None) };
+    let document = reads.document(RowId::new(RowKind::Prompt, prompt.row_id))?;
+    Ok(document.map(|document| document.body))
 }
 
 fn turn_texts(reads: &StoreReader<'_>, id: ObservationId) -> Result<Vec<QuotedSource>, StoreError> {
@@ -72,3 +96,7 @@ fn turn_texts(reads: &StoreReader<'_>, id: ObservationId) -> Result<Vec<QuotedSo
     }
     Ok(found)
 }
+
+#[cfg(test)]
+#[path = "provenance_tests.rs"]
+mod tests;

@@ -106,8 +106,8 @@ pub(super) fn provenance(
     let asked = RowId::new(RowKind::Observation, params.id()?);
     let row = api.view(|reads| lookup::current_row(reads, asked))?;
     let id = ObservationId(row.row_id);
-    let near = near_rows(api, id)?;
-    api.view(|reads| {
+    let mut near = near_rows(api, id)?;
+    api.view(move |reads| {
         let own = reads.observation(id)?;
         let mut views = ViewBuilder::new(reads);
         let mut sources = Vec::new();
@@ -125,12 +125,15 @@ pub(super) fn provenance(
             replaces.extend(titled(reads, older)?);
         }
         let versions = reads.observation_versions(id)?.into_iter();
+        let replaced_by = own.replaced_by.map(|newer| titled(reads, newer)).transpose()?.flatten();
+        // Named already.
+        near.retain(|row| !replaces.iter().chain(&replaced_by).any(|named| named.handle == row.handle));
         Ok(ProvenanceView {
             sources,
             usage: usage_counts(reads, row)?,
             versions: versions.map(|(at, version)| VersionView { at, version }).collect(),
             replaces,
-            replaced_by: own.replaced_by.map(|newer| titled(reads, newer)).transpose()?.flatten(),
+            replaced_by,
             near,
         })
     })

@@ -126,7 +126,8 @@ impl ReviewScan<'_> {
         Ok(match reason {
             ReviewReason::Suggested => {
                 let mut rows = self.reads.observations_at_level(MemoryLevel::Proposed)?;
-                rows.retain(|row| !row.wrong && (self.project.is_none() || row.project == self.project));
+                let is_open = |row: &Observation| !row.wrong && row.replaced_by.is_none();
+                rows.retain(|row| is_open(row) && (self.project.is_none() || row.project == self.project));
                 alone(rows)
             }
             ReviewReason::Contradiction => self.contradictions()?,

@@ -61,7 +61,7 @@ impl UsageSelection {
 #[serde(rename_all = "camelCase")]
 pub(super) struct UsageView {
     sessions: usize,
-    /// Memories that sessions received, each counted once per session.
+    /// How often sessions received a memory.
     received: u64,
     tokens: u64,
     /// Different memories that were received, fetched in full, cited, and either of the last two.
@@ -134,7 +134,7 @@ pub(super) fn usage(api: &ApiState, _: &PathParams, asked: UsageParams) -> Resul
             row.last_at = row.last_at.max(entry.last_at);
             match entry.signal {
                 FeedbackSignal::Injected => {
-                    received += 1;
+                    received += entry.count;
                     tokens += entry.tokens;
                     row.received += entry.count;
                     row.tokens += entry.tokens;
