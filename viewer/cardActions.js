@@ -20,9 +20,10 @@ export function actionsOf(card) {
   return h(
     'div',
     { class: 'actions' },
-    button('edit', 'Edit', () => startEdit(card)),
+    // Another member's memory stays as it was said.
+    !row.who && button('edit', 'Edit', () => startEdit(card)),
     button('history', 'Source and use', () => openPanel(row), { title: 'Where it comes from, where it was used, how it changed (i)', 'aria-keyshortcuts': 'i' }),
-    button('pin', row.pinned ? 'Unpin' : 'Pin', () => change(card, { pinned: !row.pinned }, row.pinned ? 'Unpinned' : 'Pinned'), { title: 'Every session of the project receives pinned memories' }),
+    !row.who && button('pin', row.pinned ? 'Unpin' : 'Pin', () => change(card, { pinned: !row.pinned }, row.pinned ? 'Unpinned' : 'Pinned'), { title: 'Every session of the project receives pinned memories' }),
     row.wrong
       ? button('wrong', TEXTS.correct, () => change(card, { wrong: false }, 'Marked as correct'), { title: 'Sessions may receive it again' })
       : button('wrong', 'Mark as wrong', () => change(card, { wrong: true }, 'Marked as wrong'), { title: 'No session receives a wrong memory' }),

@@ -43,7 +43,7 @@ export function recallTry(project) {
 
 function shown({ context, items, reasons }) {
   if (!context) return state('The hook injects nothing', 'No memory is close enough, recall is switched off in the settings, or the file is missing or smaller than 512 bytes.');
-  const line = (row, at) => h('li', {}, h('a', { class: 'with-mark plain', href: hrefOf(row.handle) }, mark(typeOf(row)), h('span', {}, marked(titleOf(row)), ' ', h('span', { class: 'mono soft' }, row.handle), reasons[at] && h('span', { class: 'soft' }, ` because of ${reasons[at]}`))));
+  const line = (row, at) => h('li', {}, h('a', { class: 'with-mark plain', href: hrefOf(row.handle) }, mark(typeOf(row)), h('span', {}, row.who && h('bdi', { class: 'who' }, `${row.who}: `), marked(titleOf(row)), ' ', h('span', { class: 'mono soft' }, row.handle), reasons[at] && h('span', { class: 'soft' }, ` because of ${reasons[at]}`))));
   return [
     h('p', { class: 'note' }, `The hook injects ${plural(items.length, 'memory', 'memories')}:`),
     h('ul', { class: 'near' }, items.map(line)),

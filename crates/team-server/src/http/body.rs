@@ -42,9 +42,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
             Some(b"gzip") => true,
             Some(_) => return Err(ServiceError::bad_request("only gzip is understood")),
         };
-        let reading = read_bounded(request.into_body());
-        let read = tokio::time::timeout(Duration::from_secs(BODY_SECONDS_MAX), reading).await;
-        let bytes = read.map_err(|_| TOO_SLOW)??;
+        let bytes = read_within(request.into_body(), Duration::from_secs(BODY_SECONDS_MAX)).await?;
         let parse = |bytes: &[u8]| {
             serde_json::from_slice(bytes)
                 .map(Self)
@@ -52,6 +50,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
         };
         if is_gzip { parse(&gunzip(&bytes)?) } else { parse(&bytes) }
     }
+}
+
+/// The whole body, if it arrives in time.
+async fn read_within(body: axum::body::Body, time: Duration) -> Result<Vec<u8>, ServiceError> {
+    tokio::time::timeout(time, read_bounded(body)).await.map_err(|_| TOO_SLOW)?
 }
 
 /// The whole body. A larger one is read a little further and refused: a client that is cut off while it
@@ -104,4 +107,24 @@ pub(super) async fn compress(response: Response) -> Response {
     parts.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     parts.headers.remove(header::CONTENT_LENGTH);
     Response::from_parts(parts, compressed.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use axum::body::{Body, Bytes};
+    use futures_util::stream;
+
+    use super::*;
+
+    /// A client that is told so sends half of it next time.
+    #[tokio::test]
+    async fn body_that_does_not_arrive_in_time_is_too_large() {
+        let never = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
+        let refused = read_within(never, Duration::from_millis(1)).await.unwrap_err();
+        assert!(matches!(refused, ServiceError::Refused(ErrorCode::TooLarge, _)), "{refused}");
+        let whole = read_within(Body::from("{}"), Duration::from_mins(10)).await.unwrap();
+        assert_eq!(whole, b"{}");
+    }
 }

@@ -29,9 +29,14 @@ impl SmallDisk {
     }
 
     fn mount(&self, options: &str) -> bool {
-        let mut command = Command::new("mount");
-        command.args(["-t", "tmpfs", "-o", options, "claude-mem-test"]).arg(self.path());
-        command.output().is_ok_and(|output| output.status.success())
+        self.run("mount", &["-t", "tmpfs", "-o", options, "claude-mem-test"])
+    }
+
+    /// Runs a program on the place and waits for it. Whether it succeeded.
+    #[allow(clippy::disallowed_methods, reason = "it is waited for")]
+    fn run(&self, program: &str, args: &[&str]) -> bool {
+        let output = Command::new(program).args(args).arg(self.path()).output();
+        output.is_ok_and(|output| output.status.success())
     }
 
     fn grow(&self) {
@@ -41,17 +46,16 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // If it was never mounted there is nothing to do.
-        let _ = Command::new("umount").arg("--lazy").arg(self.path()).output();
+        // It fails if it was never mounted.
+        self.run("umount", &["--lazy"]);
     }
 }
 
 /// Records whose bodies cannot be compressed.
 fn large_records(batch: u128) -> Vec<WireRecord> {
-    let body = |number: u128| -> String {
-        (0..1_600_u32)
-            .map(|part| format!("{:?}", RecordHash::from_body(&format!("{number} {part}"))))
-            .collect()
+    let body = |number: u128| {
+        let parts = (0..1_600_u32).map(|part| RecordHash::from_body(&format!("{number} {part}")));
+        parts.fold(String::new(), |text, part| text + &format!("{part:?}"))
     };
     (batch * 5 + 1..batch * 5 + 6).map(|number| record(number, 1, &body(number))).collect()
 }
