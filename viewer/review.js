@@ -116,7 +116,7 @@ function itemOf(group, { row, other, files = [] }, load) {
   };
   return h(
     'li',
-    { class: 'row review-item', 'data-row': row.handle },
+    { class: `row review-item ${other || files.length || group === 'suggested' ? '' : 'one-line'}`, 'data-row': row.handle },
     h('span', { class: 'with-mark' }, mark(row.type), h('span', {}, h('a', { class: 'plain', href: hrefOf(row.handle), dir: 'auto' }, marked(row.title)), ' ', h('span', { class: 'mono soft' }, row.handle))),
     h('span', { class: 'when' }, ago(row.createdAt)),
     other && h('p', { class: 'meta' }, RELATIONS[group], h('a', { href: hrefOf(other.handle), dir: 'auto' }, marked(other.title)), ` ${other.handle}, ${ago(other.createdAt)}`),

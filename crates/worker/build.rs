@@ -15,7 +15,10 @@ fn main() {
     let script = bundle::join("app.js", read).unwrap_or_else(|e| panic!("{VIEWER}: {e:?}"));
     let out = std::env::var("OUT_DIR").unwrap_or_else(|e| panic!("OUT_DIR: {e}"));
     let style = read("style.css").unwrap_or_else(|| panic!("{VIEWER}/style.css cannot be read"));
-    for (name, text) in [("app.js", script), ("style.css", bundle::strip_stylesheet(&style))] {
+    let first = read("first.js").unwrap_or_else(|| panic!("{VIEWER}/first.js cannot be read"));
+    let stripped =
+        [("first.js", bundle::strip_lines(&first)), ("style.css", bundle::strip_stylesheet(&style))];
+    for (name, text) in stripped.into_iter().chain([("app.js", script)]) {
         let path = Path::new(&out).join(name);
         std::fs::write(&path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     }

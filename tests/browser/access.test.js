@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
-import { failing, staged, until, visit } from './stage.js';
+import { failing, revisit, staged, until, visit } from './stage.js';
 import { joined } from './team.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -201,8 +201,7 @@ const STATES = {
   'a running turn': async (page) => {
     const session = 'running-1';
     await stage.hook('UserPromptSubmit', { prompt: 'Scrape the hull', prompt_id: session }, session);
-    await visit(page, 'dashboard');
-    await visit(page, 'feed');
+    await revisit(page, 'feed');
     await page.locator('.running-turn').first().waitFor();
     return () => stage.hook('Stop', { last_assistant_message: 'Scraped.', prompt_id: session }, session);
   },

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { becomes, card, focused, opened, picture, shown, until, visit } from './stage.js';
+import { becomes, card, focused, opened, picture, revisit, shown, until, visit } from './stage.js';
 
 /** Transcripts as two agents leave them. */
 const leaveTranscripts = ({ home, project }) => {
@@ -44,14 +44,12 @@ test('the step is done when the transcripts are imported', async () => {
   const imported = async () => (await stage.api('GET', '/api/stats')).agents.filter((one) => one.isImported).map((one) => one.name);
   await becomes(page, imported, ['claude-code']);
   await page.route('**/api/turns?*', (route) => route.fulfill({ json: { items: [], nextCursor: null, seen: '' } }));
-  await visit(page, 'dashboard');
-  await visit(page, 'feed');
+  await revisit(page, 'feed');
   const step = page.locator('.steps li', { hasText: 'Import earlier sessions' });
   await step.getByText('Codex: 1 transcript found.').waitFor();
   assert.equal(await step.getByText('Claude Code').count(), 0, 'nothing is left of it');
   await page.unrouteAll({ behavior: 'wait' });
-  await visit(page, 'dashboard');
-  await visit(page, 'feed');
+  await revisit(page, 'feed');
 });
 
 test('the dashboard has the findings of status and doctor, and fixes what it can', async () => {
@@ -195,8 +193,7 @@ test('settings have sections, folded advanced ones and one notice about the rest
   await page.locator('#link[data-up="true"]').waitFor();
   assert.equal(await page.getByText('Restart required').count(), 0);
   await other.locator('#link[data-up="true"]').waitFor();
-  await visit(other, 'feed');
-  await visit(other, 'settings');
+  await revisit(other, 'settings');
   assert.equal(await other.getByText('Restart required').count(), 0, 'the worker has restarted since the change');
   await other.context().close();
 });
@@ -207,8 +204,7 @@ test('a worker that moves to another port says so', async () => {
   const port = Number(new URL(page.url()).port);
   await page.route('**/api/worker/restart', (route) => route.fulfill({ json: { restarting: true, movesTo: port + 1 } }));
   await stage.api('PATCH', '/api/settings', { port: port + 1 });
-  await visit(page, 'feed');
-  await visit(page, 'settings');
+  await revisit(page, 'settings');
   await page.getByText('Restart required: Port').waitFor();
   await page.getByRole('button', { name: 'Restart', exact: true }).click();
   await page.getByText(`The worker restarts on port ${port + 1}.`).waitFor();

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { becomes, exported, opened, picture, shown, until, visit } from './stage.js';
+import { becomes, exported, opened, picture, revisit, shown, until, visit } from './stage.js';
 
 const HOUR_MS = 3_600_000;
 /** Sessions of an export, with their age in hours. */
@@ -110,8 +110,7 @@ test('the list is live also after “More”, and “← Sessions” leads back 
   const { page, stage } = it;
   for (let n = 0; n < 44; n += 1) await stage.hook('UserPromptSubmit', { prompt: `Plank number ${n}`, prompt_id: `plank-${n}` }, `plank-${n}`);
   stage.settle();
-  await visit(page, 'feed');
-  await visit(page, 'sessions');
+  await revisit(page, 'sessions');
   await until(page, () => document.querySelectorAll('a.row').length === 40);
   await page.getByRole('button', { name: 'More' }).click();
   await until(page, () => document.querySelectorAll('a.row').length > 40);

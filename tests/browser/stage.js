@@ -243,6 +243,12 @@ export async function visit(page, view) {
   await shown(page);
 }
 
+/** Draws a view anew: by way of another one, because the address must change. */
+export async function revisit(page, view) {
+  await visit(page, view.startsWith('feed') ? 'dashboard' : 'feed');
+  await visit(page, view);
+}
+
 /** Waits until the view of the URL is loaded with all its data; the next page of a long list may still be
  *  loading. */
 export const shown = (page) => until(page, () => document.querySelector('main').dataset.place === location.hash && !document.querySelector('main [aria-busy]:not(.list-end *)'));

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { becomes, card, exported, failing, focused, held, opened, shown, until, visit } from './stage.js';
+import { becomes, card, exported, failing, focused, held, opened, revisit, shown, until, visit } from './stage.js';
 
 const it = opened(async (stage) => {
   await stage.turn('Tar the planks', { said: 'The planks are tarred.' });
@@ -96,8 +96,7 @@ test('“More” pressed twice brings each session once, and the focus goes on',
   const all = Array.from({ length: 45 }, (_, n) => n);
   for (const n of all) await stage.hook('UserPromptSubmit', { prompt: `Plank ${n}`, prompt_id: `plank-${n}` }, `plank-${n}`);
   stage.settle();
-  await visit(page, 'feed');
-  await visit(page, 'sessions');
+  await revisit(page, 'sessions');
   await until(page, () => document.querySelectorAll('.row').length === 40);
   const more = page.getByRole('button', { name: 'More' });
   await more.focus();
@@ -200,8 +199,7 @@ test('a live view moves also when more comes than it can follow', async () => {
 });
 
 test('the figures of the dashboard are those of the worker', async () => {
-  await visit(page, 'feed');
-  await visit(page, 'dashboard');
+  await revisit(page, 'dashboard');
   const shownFigures = () => page.locator('.tile').evaluateAll((all) => Object.fromEntries(all.map((one) => [one.querySelector('.tile-name').textContent, one.querySelector('.tile-figure').textContent])));
   const { counts, today, tokens } = await stage.api('GET', '/api/stats');
   const text = (n) => n.toLocaleString('en');

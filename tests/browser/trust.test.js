@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { becomes, card, exported, failing, focused, opened, picture, siblingsOffered, until, visit, walk } from './stage.js';
+import { becomes, card, exported, failing, focused, opened, picture, revisit, siblingsOffered, until, visit, walk } from './stage.js';
 
 const RULE = 'From now on always moor the ferry at the north berth';
 const OLD_ROWS = 30;
@@ -149,8 +149,7 @@ test('review: suggestions, missing files and unused memories', async () => {
   const { page, stage } = it;
   const rule = await stage.save({ text: 'Write commit messages in English.', title: 'Write commit messages in English', type: 'decision' });
   await stage.api('PATCH', `/api/observations/${rule.id}`, { level: 'proposed' });
-  await visit(page, 'feed');
-  await visit(page, 'review');
+  await revisit(page, 'review');
   const suggested = page.locator('#review-suggested .review-item', { hasText: rule.handle });
   await suggested.getByRole('button', { name: 'Apply to all projects' }).click();
   await suggested.waitFor({ state: 'detached' });
@@ -191,8 +190,7 @@ test('review: suggestions, missing files and unused memories', async () => {
 
 test('review: a row that goes leaves the page where it is, and the focus on the next row', async () => {
   const { page } = it;
-  await visit(page, 'feed');
-  await visit(page, 'review');
+  await revisit(page, 'review');
   const rows = () => page.locator('#review-unused .review-item').evaluateAll((all) => all.map((one) => one.dataset.row));
   await page.locator('#review-unused .review-item').nth(20).scrollIntoViewIfNeeded();
   const [before, top] = [await rows(), await page.evaluate(() => scrollY)];
@@ -208,8 +206,7 @@ test('review: a row that goes leaves the page where it is, and the focus on the 
 
 test('Back closes a dialog of the view that was left', async () => {
   const { page } = it;
-  await visit(page, 'feed');
-  await visit(page, 'review');
+  await revisit(page, 'review');
   await page.locator('[data-act="replace"]').first().click();
   await page.locator('dialog').waitFor();
   await page.goBack();

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { becomes, card, focused, opened, picture, until, visit, walk } from './stage.js';
+import { becomes, card, focused, opened, picture, revisit, until, visit, walk } from './stage.js';
 
 const it = opened(async (stage) => {
   await stage.turn('Paint the pier green', { said: 'The pier is green now.' });
@@ -48,8 +48,7 @@ test('a summary that only repeats the prompt is not offered, and another is call
       for (const row of found.items.flatMap((one) => one.rows)) if (row.kind === 'summary') Object.assign(row, change);
       return route.fulfill({ json: found });
     });
-    await visit(page, 'dashboard');
-    await visit(page, 'feed');
+    await revisit(page, 'feed');
     await turn('Paint the pier green').locator('[data-fold="message"]').waitFor();
   };
   await summaries({ completed: null, learned: null, investigated: null, notes: null, nextSteps: null });
@@ -59,8 +58,7 @@ test('a summary that only repeats the prompt is not offered, and another is call
   await turn('Paint the pier green').locator('[data-fold="summary"]').click();
   await turn('Paint the pier green').locator('.card-toggle', { hasText: 'Two coats of green paint.' }).waitFor();
   await page.unrouteAll({ behavior: 'wait' });
-  await visit(page, 'dashboard');
-  await visit(page, 'feed');
+  await revisit(page, 'feed');
 });
 
 test('a running turn is visible from its first event, with its tool calls', async () => {
@@ -113,8 +111,7 @@ test('a turn that left only its prompt takes one line, and its foot can be press
   await stage.hook('UserPromptSubmit', { prompt: 'Is the pier dry?', prompt_id: 'dry-1' }, 'dry');
   await stage.hook('Stop', { last_assistant_message: 'Not yet, wait until noon.', prompt_id: 'dry-1' }, 'dry');
   stage.settle();
-  await visit(page, 'dashboard');
-  await visit(page, 'feed');
+  await revisit(page, 'feed');
   const dry = turn('Is the pier dry?');
   const reply = dry.locator('[data-fold="message"]');
   await reply.waitFor();

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { becomes, card, failing, focused, opened, visit } from './stage.js';
+import { becomes, card, failing, focused, opened, revisit, visit } from './stage.js';
 
 const ROWS = 90;
 const it = opened(async (stage) => {
@@ -144,8 +144,7 @@ test('a change among results stays when they are drawn again', async () => {
 });
 
 test('nothing is passed over when some of the results go', async () => {
-  await visit(page, 'feed');
-  await visit(page, 'search?q=winch&kind=observation');
+  await revisit(page, 'search?q=winch&kind=observation');
   await page.locator('mem-card').nth(8).waitFor();
   const found = await stage.api('GET', '/api/search?query=winch&kind=observation&allProjects=true&limit=200');
   const all = found.items.map((one) => one.handle);

@@ -98,11 +98,33 @@ impl<T: AsRef<str>, R: Fn(&str) -> Option<T>> ModuleJoiner<R> {
     }
 }
 
-/// A stylesheet without comment lines, blank lines and indentation.
-pub(crate) fn strip_stylesheet(text: &str) -> String {
+/// A script without comment lines, blank lines and indentation.
+pub(crate) fn strip_lines(text: &str) -> String {
     let mut comments = CommentFilter::default();
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !comments.is_comment(line));
     lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// A stylesheet without comment lines, indentation and the blanks around punctuation. Strings stay as they are.
+pub(crate) fn strip_stylesheet(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut is_string = false;
+    let text = strip_lines(text);
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        is_string ^= c == '"';
+        let is_blank = c == ' ' && !is_string;
+        let follows = is_blank && out.ends_with([':', ';', ',', '{']);
+        let precedes = is_blank && matches!(rest.peek(), Some('{' | '}'));
+        if follows || precedes {
+            continue;
+        }
+        if c == '}' && !is_string && out.ends_with(';') {
+            out.pop();
+        }
+        out.push(c);
+    }
+    out
 }
 
 /// Recognises comment lines.

@@ -79,10 +79,10 @@ fn missing_modules_and_cycles_are_errors() {
 }
 
 #[test]
-fn stylesheet_loses_comments_and_indentation_only() {
-    let text = "/* Cards */\n.card {\n  margin: 0 auto; /* kept */\n}\n\n/* Over\n   lines */\n@media print {\n  a { color: red; }\n}\n";
+fn stylesheet_loses_comments_and_needless_blanks_only() {
+    let text = "/* Cards */\n.card, .row > :first-child {\n  margin: 0 auto; /* kept */\n}\n\n/* Over\n   lines */\n@media print {\n  a { color: red; }\n  b::after { content: \"a: { b, c; }\"; }\n}\n";
     assert_eq!(
         strip_stylesheet(text),
-        ".card {\nmargin: 0 auto; /* kept */\n}\n@media print {\na { color: red; }\n}\n"
+        ".card,.row > :first-child{\nmargin:0 auto;/* kept */\n}\n@media print{\na{color:red}\nb::after{content:\"a: { b, c; }\"}\n}\n"
     );
 }

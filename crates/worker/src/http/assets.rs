@@ -37,11 +37,11 @@ macro_rules! viewer_file {
 }
 
 const INDEX: &str = viewer_file!("index.html");
-/// Without comments and indentation, made by the build script.
+/// Without comments and needless blanks, made by the build script.
 const STYLESHEET: &str = include_str!(concat!(env!("OUT_DIR"), "/style.css"));
 const ICON: &str = viewer_file!("icon.svg");
-/// Inlined in the page, so that it runs before anything else is loaded.
-const FIRST_SCRIPT: &str = viewer_file!("first.js");
+/// Inlined in the page, so that it runs before anything else is loaded; without comments.
+const FIRST_SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/first.js"));
 const FIRST_SCRIPT_TAG: &str = "<script src=\"/assets/first.js\"></script>";
 /// All other modules as one script, made by the build script.
 const SCRIPTS: &str = include_str!(concat!(env!("OUT_DIR"), "/app.js"));
