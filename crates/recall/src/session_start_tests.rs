@@ -637,6 +637,36 @@ fn proposed_preference_is_offered_in_the_conversation() {
 }
 
 #[test]
+fn full_lists_shrink_and_none_is_dropped() {
+    let mut shop = shop();
+    let levels = [MemoryLevel::Project, MemoryLevel::User, MemoryLevel::Proposed];
+    for (level, topic) in levels.into_iter().zip(["ledger", "report", "export"]) {
+        for number in 0..14 {
+            let title =
+                format!("Never write {topic} {number} without the time zone and the currency of its shop");
+            let rule = user_rule(&mut shop, &title, 50 + number);
+            let edit = ObservationEdit { level: Some(level), ..ObservationEdit::default() };
+            shop.store.write(|tx| tx.edit_observation(rule, &edit, Millis(NOON))).unwrap();
+        }
+    }
+    let (session, project) = (shop.session, shop.project);
+    let write = |tx: &StoreWriter<'_>| {
+        for number in 0..60 {
+            let path = format!("src/module_{number}/a_file_of_the_shop_{number}.rs");
+            tx.record_session_file(session, Some(project), &path, true)?;
+        }
+        Ok(())
+    };
+    shop.store.write(write).unwrap();
+    for budget in [500, 800, 1_000, 1_200, 1_500, 2_000] {
+        let text = shop.start(budget).text;
+        for heading in ["## Standing rules", "## Files that matter here"] {
+            assert!(text.contains(heading), "{heading} at {budget}: {text}");
+        }
+    }
+}
+
+#[test]
 fn question_or_a_word_does_not_name_the_work_of_a_session() {
     for (purpose, want) in [
         ("Resume please", false),

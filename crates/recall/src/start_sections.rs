@@ -59,24 +59,29 @@ pub(super) struct SectionInput<'a> {
 struct SectionSize {
     field_chars: usize,
     items: usize,
-    lists: bool,
+    /// The percentage of its share that each list gets.
+    list_percent: u32,
+    proposals: bool,
     notices: bool,
 }
 
-/// From all there is to the heading alone: a budget is a limit, not a wish.
-const SIZES: [SectionSize; 7] = [
-    SectionSize::with_fields(render::FIELD_CHARS_MAX, 8),
-    SectionSize::with_fields(240, 6),
-    SectionSize::with_fields(120, 4),
-    SectionSize::with_fields(60, 3),
-    SectionSize::with_fields(0, 2),
-    SectionSize { lists: false, ..SectionSize::with_fields(0, 0) },
-    SectionSize { lists: false, notices: false, ..SectionSize::with_fields(0, 0) },
+/// From all there is to the heading alone: a budget is a limit, not a wish. Lists shrink before they go: a rule matters
+/// more than the last file of a list.
+const SIZES: [SectionSize; 9] = [
+    SectionSize::new(render::FIELD_CHARS_MAX, 8, 100),
+    SectionSize::new(240, 6, 100),
+    SectionSize::new(120, 4, 100),
+    SectionSize::new(120, 4, 75),
+    SectionSize { proposals: false, ..SectionSize::new(60, 3, 60) },
+    SectionSize { proposals: false, ..SectionSize::new(60, 2, 40) },
+    SectionSize { proposals: false, ..SectionSize::new(0, 2, 40) },
+    SectionSize { proposals: false, ..SectionSize::new(0, 0, 0) },
+    SectionSize { proposals: false, notices: false, ..SectionSize::new(0, 0, 0) },
 ];
 
 impl SectionSize {
-    const fn with_fields(field_chars: usize, items: usize) -> Self {
-        Self { field_chars, items, lists: true, notices: true }
+    const fn new(field_chars: usize, items: usize, list_percent: u32) -> Self {
+        Self { field_chars, items, list_percent, proposals: true, notices: true }
     }
 }
 
@@ -94,7 +99,7 @@ pub(super) fn fit_sections(ask: &StartContextRequest<'_>, input: &SectionInput<'
 }
 
 fn sized(ask: &StartContextRequest<'_>, input: &SectionInput<'_>, size: SectionSize) -> StartSections {
-    let share = if size.lists { ask.budget_tokens / SECTION_SHARE } else { 0 };
+    let share = ask.budget_tokens / SECTION_SHARE * size.list_percent / 100;
     let (preferences, preferences_told) = render_rules(PREFERENCES_HEADING, input.preferences, share);
     let (rules, rules_told) = render_rules(RULES_HEADING, input.rules, share);
     let asked = current::render(input.asked, size.field_chars * PROMPT_SHARE / 7);
@@ -112,7 +117,7 @@ fn sized(ask: &StartContextRequest<'_>, input: &SectionInput<'_>, size: SectionS
     let unused = share.saturating_sub(tokens::estimate(&preferences));
     let files = render_files(input.files, share + unused / 2);
     let notices = if size.notices { ask.notices } else { &[] };
-    let proposals = if size.lists { render_proposals(input.proposals) } else { String::new() };
+    let proposals = if size.proposals { render_proposals(input.proposals) } else { String::new() };
     let parts = [&preferences, &rules, &asked, &account, &open, &known, &files, &proposals];
     let says_something = parts.iter().any(|part| !part.is_empty()) || !notices.is_empty();
     let label = label(ask, !preferences.is_empty());
