@@ -561,7 +561,9 @@ fn account_of_the_branch_open_items_and_files_are_told() {
     };
     let item = NewOpenItem {
         claim: "open-1".into(),
-        text: "Add a test for clock skew".into(),
+        text: "The commit “Renew the cookie before it expires and keep the session of the other tab” was refused: \
+               “error: the hook needs the certificate of the build server, which is not installed here”"
+            .into(),
         at: Millis(NOON),
         closed: false,
     };
@@ -594,7 +596,7 @@ fn account_of_the_branch_open_items_and_files_are_told() {
     Done: The cookie is renewed; The test covers it
 
     ## Left open by earlier sessions
-    - Add a test for clock skew
+    - The commit “Renew the cookie before it expires and keep the session of the other tab” was refused: “error: the hook needs the certificate of the build server, which is not installed here”
 
     ## Files that matter here, by directory
     - src/auth/: cookie.rs, session.rs

@@ -16,8 +16,8 @@ const SECTION_SHARE: u32 = 5;
 const INDEX_SHARE: u32 = 1;
 /// Characters of a prompt for each seven of a field of the account.
 const PROMPT_SHARE: usize = 4;
-/// Characters of one open item.
-const ITEM_CHARS_MAX: usize = 140;
+/// Characters of one open item: its reason stands at its end.
+const ITEM_CHARS_MAX: usize = 220;
 /// Proposals offered in one session: each of them asks for an answer of the user.
 const PROPOSALS_MAX: usize = 2;
 

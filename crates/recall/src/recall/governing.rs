@@ -28,7 +28,7 @@ const WHOLE_PROMPT: f64 = 0.15;
 /// What it adds that a rule speaks of all things of the kind that is to be made: "add a button" and "every button needs
 /// a text".
 const SAME_THING: f64 = 0.15;
-/// A memory without any shared word must be this near by itself.
+/// A rule, a fact or a cause without any shared word must be this near by itself.
 const UNSHARED_MIN: f64 = 0.6;
 /// Rows within this distance are equally near.
 const CROWD_WIDTH: f64 = 0.05;
@@ -58,7 +58,8 @@ pub(super) fn mark_governing(found: &mut [NearMemory], prompt: &str) {
         } else {
             evidence.telling >= TELLING_MIN
         };
-        evidence.governs = if is_shared { own >= least || is_ahead } else { evidence.cosine >= UNSHARED_MIN };
+        let is_near_by_itself = may_be_ahead && evidence.cosine >= UNSHARED_MIN;
+        evidence.governs = if is_shared { own >= least || is_ahead } else { is_near_by_itself };
     }
 }
 
