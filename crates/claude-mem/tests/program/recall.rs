@@ -382,7 +382,7 @@ fn subagent_recall_is_tracked_separately() {
         &home,
         "Stop",
         "earlier",
-        &json!({"last_assistant_message": "Fixed the rounding of invoices in src/invoice.rs."}),
+        &json!({"last_assistant_message": "Fixed the rounding of invoices in src/invoice.rs: cents were cut off and are rounded up now."}),
     );
     home.mem(&["worker", "run", "--until-drained"]).ok();
     let read = |agent: Option<&str>| {
