@@ -29,10 +29,12 @@ const LISTED_CHOICE_CHARS: usize = 60;
 /// Makes the observation of a decision: what a conversation settled, or the user's own words.
 pub(super) fn compose_decision(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let lead = *frame.leads.first()?;
-    match &lead.composed {
-        Some(composed) => Some(settled(frame, composed)),
-        None => Some(stated(frame, lead)),
-    }
+    let mut made = match &lead.composed {
+        Some(composed) => settled(frame, composed),
+        None => stated(frame, lead),
+    };
+    made.text.title = without_first_person(&made.text.title);
+    Some(made)
 }
 
 /// What a conversation settled, with the user's earlier reasons and the subject if its recap leaves them out.
@@ -55,7 +57,7 @@ fn settled(frame: &ClaimFrame<'_>, composed: &NewObservation) -> NewObservation 
 /// A rule, choices or a fact in the user's own words.
 fn stated(frame: &ClaimFrame<'_>, lead: &Claim) -> NewObservation {
     let title = if lead.title.is_empty() {
-        with_apostrophes(&without_first_person(&titles::sentence_title(&lead.text)))
+        with_apostrophes(&titles::sentence_title(&lead.text))
     } else {
         lead.title.clone()
     };
@@ -88,7 +90,7 @@ fn stated(frame: &ClaimFrame<'_>, lead: &Claim) -> NewObservation {
 #[rustfmt::skip]
 const WISHES: &[&str] = &[
     "i would prefer that ", "i'd prefer that ", "i would like that ", "i think that ", "i think ", "i feel that ", "i would say ",
-    "i want that ", "i believe that ", "i believe ",
+    "i want that ", "i believe that ", "i believe ", "i think its ", "i think it's ", "i think it’s ", "i think it is ",
 ];
 
 /// A title without the words that introduce the wish: "I think the queue must stay small" → "The queue must stay
