@@ -61,7 +61,11 @@ const OWN_WORDS_MIN: usize = 7;
 
 /// Whether a sentence needs the one before it to be understood.
 fn leans_on_neighbour(statement: &MarkedSentence) -> bool {
+    let last = statement.text.split_whitespace().next_back().unwrap_or_default();
+    let last = last.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     gates::is_dangling(&statement.text)
+        // "… because the eighth trips it": the sentence before says what it is.
+        || matches!(last.as_str(), "it" | "them" | "this" | "that" | "these" | "those")
         || statement.words.len() < OWN_WORDS_MIN
         || !gates::names_something(&statement.text)
 }

@@ -123,13 +123,18 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     (told && !styles).then_some(made)
 }
 
-/// The title of a change that says nothing else must have this many words that mean something, fewer if it names
-/// something from code.
+/// The title of a change that says nothing else must have this many words that mean something; fewer if it names
+/// something from code, fewest if it says how that is now.
 const TITLE_ALONE_WORDS_MIN: usize = 9;
 const NAMED_TITLE_WORDS_MIN: usize = 6;
+const STATE_TITLE_WORDS_MIN: usize = 4;
 
 fn says_enough(title: &str) -> bool {
-    let least = if gates::names_something(title) { NAMED_TITLE_WORDS_MIN } else { TITLE_ALONE_WORDS_MIN };
+    let least = match (gates::names_something(title), gates::first_word(title).ends_with("ed")) {
+        (true, false) => STATE_TITLE_WORDS_MIN,
+        (true, true) => NAMED_TITLE_WORDS_MIN,
+        (false, _) => TITLE_ALONE_WORDS_MIN,
+    };
     content_words(title).len() >= least
 }
 
