@@ -74,7 +74,7 @@ pub(super) fn done_lines(
             continue;
         };
         let words = content_words(&line);
-        if !told.iter().any(|known| overlap(known, &words) >= REPEATED_SHARE) {
+        if change.committed || !told.iter().any(|known| overlap(known, &words) >= REPEATED_SHARE) {
             told.push(words);
             lines.push(line);
         }
@@ -93,7 +93,7 @@ fn commits(episodes: &[&EpisodeClaims]) -> Vec<DoneChange> {
                 let last = changes.iter().rposition(|known| known.committed).unwrap_or_default();
                 changes[last] = committed(claim);
             }
-            ClaimKind::Commit if !changes.iter().any(|known| are_alike(&known.title, &claim.title)) => {
+            ClaimKind::Commit if !changes.iter().any(|known| is_same_commit(&known.title, &claim.title)) => {
                 changes.push(committed(claim));
             }
             ClaimKind::PullRequest => {
@@ -110,6 +110,12 @@ fn commits(episodes: &[&EpisodeClaims]) -> Vec<DoneChange> {
         }
     }
     changes
+}
+
+/// Whether two subjects are of one commit that was tried twice. The same change in two scopes is two commits.
+fn is_same_commit(one: &str, other: &str) -> bool {
+    let scope = |title: &str| title.rfind(" (").map_or(String::new(), |at| title[at..].to_owned());
+    are_alike(one, other) && scope(one) == scope(other)
 }
 
 fn committed(claim: &Claim) -> DoneChange {
