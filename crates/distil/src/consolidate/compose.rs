@@ -123,18 +123,13 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     (told && !styles).then_some(made)
 }
 
-/// The title of a change that says nothing else must have this many words that mean something; fewer if it names
-/// something from code, fewest if it says how that is now.
-const TITLE_ALONE_WORDS_MIN: usize = 9;
-const NAMED_TITLE_WORDS_MIN: usize = 6;
-const STATE_TITLE_WORDS_MIN: usize = 4;
+/// The title of a change that says nothing else must have this many words that mean something, fewer if it names
+/// something from code.
+const TITLE_ALONE_WORDS_MIN: usize = 8;
+const NAMED_TITLE_WORDS_MIN: usize = 4;
 
 fn says_enough(title: &str) -> bool {
-    let least = match (gates::names_something(title), gates::first_word(title).ends_with("ed")) {
-        (true, false) => STATE_TITLE_WORDS_MIN,
-        (true, true) => NAMED_TITLE_WORDS_MIN,
-        (false, _) => TITLE_ALONE_WORDS_MIN,
-    };
+    let least = if gates::names_something(title) { NAMED_TITLE_WORDS_MIN } else { TITLE_ALONE_WORDS_MIN };
     content_words(title).len() >= least
 }
 
@@ -223,10 +218,36 @@ fn reason_sentences(text: &str) -> String {
     let sentences = sentences::split(&line).into_iter().skip_while(|sentence| gates::refers_back(sentence));
     let past = sentences.filter(|sentence| !speaks_of_plan(sentence)).map(|sentence| {
         let said = sentence.replace(" currently ", " ").replace(" now ", " ").replace("The current ", "The ");
-        capitalised(said.strip_prefix("Currently, ").unwrap_or(&said))
+        let bare = said.strip_prefix("Currently, ").or_else(|| said.strip_prefix("Currently "));
+        capitalised(bare.unwrap_or(&said))
     });
     let past: Vec<String> = past.collect();
-    sentences::join_fitting(past.iter().map(String::as_str), REASON_CHARS)
+    let told = &past[problem_start(&past)..];
+    let first = told.first().map(|first| without_contrast(first));
+    let sentences = first.iter().map(String::as_str).chain(told.iter().skip(1).map(String::as_str));
+    sentences::join_fitting(sentences, REASON_CHARS)
+}
+
+/// Openings of a sentence that says what is wrong with what the sentence before it describes.
+const CONTRASTS: &[&str] = &["However, ", "But ", "Unfortunately, ", "Instead, "];
+
+/// Where the problem of a plan begins: at the sentence before the one that opens with a contrast, or at that one if
+/// both do not fit.
+fn problem_start(sentences: &[String]) -> usize {
+    let contrasts = |sentence: &String| CONTRASTS.iter().any(|opening| sentence.starts_with(opening));
+    match sentences.iter().position(contrasts) {
+        Some(at) if at > 0 => {
+            let both = sentences[at - 1].chars().count() + sentences[at].chars().count();
+            if both < REASON_CHARS { at - 1 } else { at }
+        }
+        _ => 0,
+    }
+}
+
+/// The sentence without the word that contrasts it with one that is not told.
+fn without_contrast(sentence: &str) -> String {
+    let bare = CONTRASTS.iter().find_map(|opening| sentence.strip_prefix(opening));
+    capitalised(bare.unwrap_or(sentence))
 }
 
 /// Whether a sentence of a plan tells what is to be done.
