@@ -300,27 +300,11 @@ fn is_guess(text: &str) -> bool {
 /// A cause that is only supposed: later messages confirm or refute it.
 fn is_hypothesis(text: &str) -> bool {
     let lower = format!(" {} ", text.to_lowercase());
-    [
-        " may have ",
-        " might ",
-        " could be ",
-        " could have ",
-        " could exhaust",
-        " probably ",
-        " likely ",
-        " possibly ",
-        " perhaps ",
-        " maybe ",
-        " may be ",
-        " seems ",
-        " suspect ",
-        " would cause ",
-        " i think ",
-        " presumably ",
-    ]
-    .iter()
-    .any(|word| lower.contains(word))
+    [" could be ", " could have ", " could exhaust", " suspect ", " would cause "]
+        .iter()
+        .any(|word| lower.contains(word))
         || lower.starts_with(" if ")
+        || gates::hedges(text)
 }
 
 fn starts_with_file(text: &str) -> bool {

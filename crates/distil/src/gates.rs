@@ -199,17 +199,28 @@ pub(crate) fn speaks_to_reader(text: &str) -> bool {
     WORDS.iter().any(|word| lower.contains(word))
 }
 
+/// Words of a sentence that does not claim to know.
+#[rustfmt::skip]
+const HEDGES: &[&str] = &[
+    " might ", " i think ", " perhaps ", " maybe ", " probably ", " presumably ", " possibly ", " likely ", " may be ", " may have ",
+    " seems ",
+];
 /// Words of a sentence about something that is only thought of.
 #[rustfmt::skip]
 const SUPPOSING: &[&str] = &[
-    " would ", " wouldn't ", " could ", " couldn't ", " might ", " we'd ", " you'd ", " they'd ", " it'd ", " i'd ", " i think ", " perhaps ",
-    " maybe ", " probably ", " presumably ", " possibly ", " likely ", " may be ", " may have ", " seems ",
+    " would ", " wouldn't ", " could ", " couldn't ", " we'd ", " you'd ", " they'd ", " it'd ", " i'd ",
 ];
+
+/// Whether a sentence only thinks that something is so.
+pub(crate) fn hedges(text: &str) -> bool {
+    let lower = format!(" {} ", text.to_lowercase());
+    HEDGES.iter().any(|word| lower.contains(word))
+}
 
 /// Whether a sentence supposes or weighs something instead of stating what is so.
 pub(crate) fn supposes(text: &str) -> bool {
     let lower = format!(" {} ", text.to_lowercase().replace('’', "'"));
-    SUPPOSING.iter().any(|word| lower.contains(word))
+    hedges(text) || SUPPOSING.iter().any(|word| lower.contains(word))
 }
 
 /// First words of a step that somebody is to take.

@@ -94,11 +94,17 @@ const WISHES: &[&str] = &[
 ];
 
 /// A title without the words that introduce the wish: "I think the queue must stay small" → "The queue must stay
-/// small". The narrative quotes the sentence whole.
+/// small". The narrative quotes the sentence whole. Only a whole clause may stand before the wish: "I never said I
+/// think …" says something else.
 fn without_first_person(title: &str) -> String {
-    let lower = title.to_lowercase();
-    let rests = WISHES.iter().filter_map(|wish| Some(lower.find(wish)? + wish.len()));
-    let rest = rests.max().and_then(|start| title.get(start..)).unwrap_or(title);
+    // Lower-casing only ASCII keeps the places of the title.
+    let lower = title.to_ascii_lowercase();
+    let opens_clause = |start: &usize| *start == 0 || lower[..*start].ends_with(", ");
+    let rests = WISHES.iter().filter_map(|wish| {
+        let start = lower.find(wish).filter(opens_clause)?;
+        title.get(start + wish.len()..)
+    });
+    let rest = rests.min_by_key(|rest| rest.len()).unwrap_or(title);
     let stands = content_words(rest).len() >= OPENING_WORDS_MIN && !gates::is_dangling(rest);
     if stands { capitalised(rest) } else { title.to_owned() }
 }
@@ -165,4 +171,28 @@ fn choices_title(leads: &[&Claim]) -> String {
         }
     }
     title
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_first_person;
+
+    #[test]
+    fn wish_is_titled_without_its_introduction_only() {
+        for (said, title) in [
+            ("I think the queue must stay below ten jobs", "The queue must stay below ten jobs"),
+            (
+                "Given the audit, I think its better to keep no card numbers here",
+                "Better to keep no card numbers here",
+            ),
+            (
+                "I never said I think the old cache works well",
+                "I never said I think the old cache works well",
+            ),
+            ("The API think tank owns all public schemas", "The API think tank owns all public schemas"),
+            ("I think so", "I think so"),
+        ] {
+            assert_eq!(without_first_person(said), title);
+        }
+    }
 }
