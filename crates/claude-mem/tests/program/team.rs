@@ -224,14 +224,20 @@ fn new_colleague_begins_with_what_others_know() {
     assert!(lena.mem(&["search", "zanzibarfish"]).ok().stdout.contains("Mira:"));
 }
 
-#[test]
-fn project_is_shared_as_another_repository_only_after_it_was_taken_back() {
-    let server = TeamServerStub::start();
-    let (mira, jonas) = two_machines(&server);
+/// Two machines in step, each with a note of its own.
+fn two_machines_with_notes(server: &TeamServerStub) -> (Sandbox, Sandbox) {
+    let (mira, jonas) = two_machines(server);
     mira.mem(&["save", "Deploys of the shop need the zanzibarfish flag"]).ok();
     jonas.mem(&["save", "Jonas keeps the quaggafish list"]).ok();
     sync(&mira);
     sync(&jonas);
+    (mira, jonas)
+}
+
+#[test]
+fn project_is_shared_as_another_repository_only_after_it_was_taken_back() {
+    let server = TeamServerStub::start();
+    let (_mira, jonas) = two_machines_with_notes(&server);
     let other = ["team", "share", "--as", "https://github.com/acme/fork.git", "--yes"];
     for before in [&["team", "status"][..], &["team", "unshare"]] {
         jonas.mem(before).ok();
@@ -250,11 +256,7 @@ fn project_is_shared_as_another_repository_only_after_it_was_taken_back() {
 #[test]
 fn leaving_removes_what_others_shared_and_keeps_ones_own() {
     let server = TeamServerStub::start();
-    let (mira, jonas) = two_machines(&server);
-    mira.mem(&["save", "Deploys of the shop need the zanzibarfish flag"]).ok();
-    jonas.mem(&["save", "Jonas keeps the quaggafish list"]).ok();
-    sync(&mira);
-    sync(&jonas);
+    let (mira, jonas) = two_machines_with_notes(&server);
     assert!(jonas.mem(&["search", "zanzibarfish"]).ok().stdout.contains("Mira"));
     jonas.mem(&["team", "leave", "--yes"]).ok();
     assert!(!holds(&jonas, "zanzibarfish"));
@@ -406,11 +408,7 @@ fn revoked_token_of_the_environment_erases_nothing() {
 #[test]
 fn removed_machine_is_purged_without_a_worker() {
     let server = TeamServerStub::start();
-    let (mira, jonas) = two_machines(&server);
-    mira.mem(&["save", "Deploys of the shop need the zanzibarfish flag"]).ok();
-    jonas.mem(&["save", "Jonas keeps the quaggafish list"]).ok();
-    sync(&mira);
-    sync(&jonas);
+    let (_mira, jonas) = two_machines_with_notes(&server);
     assert!(holds(&jonas, "zanzibarfish"));
     server.revoke("jonas");
     let removed = jonas.mem(&["team", "sync", "--wait", "1s"]);
