@@ -4,6 +4,7 @@
 //! a ratio to `/bin/true` in the same run.
 
 mod agent_payloads;
+mod comparison;
 mod memories;
 mod timing;
 
@@ -15,6 +16,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use agent_payloads::{AGENT_CASES, AgentPayloads};
+use comparison::HookComparison;
 use timing::HookTiming;
 
 use crate::corpus;
@@ -25,6 +27,9 @@ pub(crate) struct Args {
     /// The executable to measure
     #[arg(long)]
     exe: PathBuf,
+    /// An earlier executable: its hooks run in turn with ours, on an empty database each
+    #[arg(long)]
+    before: Option<PathBuf>,
     /// Starts per case
     #[arg(long, default_value_t = 300)]
     starts: usize,
@@ -51,6 +56,8 @@ const IN_A_ROW: usize = 2_000;
 #[derive(Debug, Serialize)]
 struct HookBenchReport {
     lines: Vec<HookTiming>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    comparisons: Vec<HookComparison>,
     in_a_row: SequentialResult,
     at_once: ConcurrentResult,
     long: LargePayloadResult,
@@ -89,7 +96,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let home = tempfile::tempdir()?;
     let mut lines = Vec::new();
     for &size in &args.sizes {
-        let bench = HookBench::new(args, home.path(), size)?;
+        let bench = HookBench::new(&args.exe, &args.cache, home.path(), size)?;
         lines.extend(bench.measure_cases(args.starts)?);
         lines.extend(bench.measure_agents(args.starts)?);
         if size > 0 {
@@ -98,9 +105,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             lines.extend(remembered.measure(args.starts)?);
         }
     }
-    let empty = HookBench::new(args, home.path(), 0)?;
+    let empty_store = |exe| HookBench::new(exe, &args.cache, home.path(), 0);
+    let comparisons = match &args.before {
+        Some(before) => empty_store(before)?.compare_with(&empty_store(&args.exe)?, args.starts)?,
+        None => Vec::new(),
+    };
+    let empty = empty_store(&args.exe)?;
     let report = HookBenchReport {
         lines,
+        comparisons,
         in_a_row: empty.measure_sequential()?,
         at_once: empty.measure_concurrent()?,
         long: empty.measure_large_payload()?,
@@ -152,18 +165,18 @@ const fn case(
 }
 
 impl HookBench {
-    fn new(args: &Args, home: &Path, observations: usize) -> anyhow::Result<Self> {
+    fn new(exe: &Path, cache: &Path, home: &Path, observations: usize) -> anyhow::Result<Self> {
         let name = format!("data-{observations}-{}", std::fs::read_dir(home)?.count());
         let data = home.join(name);
         std::fs::create_dir(&data)?;
         if observations > 0 {
-            let made = corpus::database(&args.cache, observations)?;
+            let made = corpus::database(cache, observations)?;
             std::fs::copy(made, data.join("claude-mem.db"))?;
         }
         let truth = ["/bin/true", "/usr/bin/true"].map(PathBuf::from);
         let truth = truth.into_iter().find(|path| path.exists());
         let bench = Self {
-            exe: args.exe.canonicalize().context("no such executable")?,
+            exe: exe.canonicalize().context("no such executable")?,
             data,
             home: home.to_owned(),
             observations,
@@ -377,6 +390,7 @@ impl HookBenchReport {
                 line.cpu_ratio
             );
         }
+        comparison::print(&self.comparisons);
         let row = &self.in_a_row;
         println!(
             "{} hooks without a worker: the last 100 take {:.2} × the first 100, {:.2} × their CPU; \
