@@ -10,7 +10,9 @@ use crate::claim::{Claim, ClaimKind};
 use crate::cues::{self, CueKind, Language};
 use crate::gates;
 use crate::ranker::{self, RankedSentence};
-use crate::sentence_context::{is_status_report, place_of, sentence_before, sentences_after, without_label};
+use crate::sentence_context::{
+    block_start, is_status_report, place_of, sentence_before, sentences_after, whole_block, without_label,
+};
 use crate::sentences::{TextBlock, TextDocument, TextSentence};
 use crate::speech::MarkedSentence;
 use crate::text::{capitalised, content_words, without_bold};
@@ -42,6 +44,7 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
     let is_status = is_status_report(&document);
     let offers_choice = document.sentences.last().is_some_and(|last| asks_to_choose(&last.text));
     let mut claims: Vec<Claim> = Vec::new();
+    let mut claimed: Vec<usize> = Vec::new();
     for (index, sentence) in document.sentences.iter().enumerate() {
         let is_fragment = sentence.text.starts_with('(')
             || (offers_choice && sentence.block == TextBlock::Item)
@@ -84,11 +87,19 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
         let mut claim = Claim::new(kind, source, capitalised(&said), at);
         claim.group = group;
         claim.worth = worth;
+        claim.alone = ranker::rank(&place, language).map_or(claim.alone, |rank| rank.alone);
         claim.section.clone_from(&sentence.section);
         claim.place = place_of(sentence, index);
         claim.before = before;
         claim.after = sentences_after(&document, index);
         claims.push(claim);
+        claimed.push(index);
+    }
+    let mut blocks = BTreeSet::new();
+    for (claim, index) in claims.iter_mut().zip(&claimed) {
+        if blocks.insert(block_start(&document, *index)) {
+            claim.block = whole_block(&document, *index, |at| claimed.contains(&at));
+        }
     }
     claims
 }

@@ -101,8 +101,14 @@ pub struct Claim {
     /// The sentences after this one that refer to it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub after: String,
+    /// The paragraph or list that it stands in, if that can be told whole. Only the first claim of a block has it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub block: String,
     /// The probability that it is worth remembering.
     pub worth: f32,
+    /// The probability that a stranger understands it without its neighbours; 1 if nothing is known.
+    #[serde(default = "certain")]
+    pub alone: f32,
     pub at: Millis,
     /// The kind of work, for a commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,7 +176,9 @@ impl Claim {
             place: SentencePlace::default(),
             before: String::new(),
             after: String::new(),
+            block: String::new(),
             worth: 0.0,
+            alone: certain(),
             at,
             work: None,
             outside: false,
@@ -191,10 +199,10 @@ impl Claim {
         run_on(parts.into_iter().filter(|part| !part.is_empty()).map(String::as_str))
     }
 
-    /// Whether the sentences beside this claim are told by another one.
+    /// Whether the sentences beside this claim tell another one.
     fn quotes(&self, other: &Self) -> bool {
         let texts = || [&other.text, &other.before, &other.after].into_iter().filter(|text| !text.is_empty());
-        let mut quoted = [&self.before, &self.after].into_iter().filter(|text| !text.is_empty());
+        let mut quoted = [&self.before, &self.after, &self.block].into_iter().filter(|text| !text.is_empty());
         quoted.any(|quoted| {
             texts().any(|text| text.contains(quoted.as_str()) || quoted.contains(text.as_str()))
         })
@@ -204,6 +212,10 @@ impl Claim {
     pub(crate) fn headline(&self) -> &str {
         if self.title.is_empty() { &self.text } else { &self.title }
     }
+}
+
+const fn certain() -> f32 {
+    1.0
 }
 
 fn claim_key(kind: ClaimKind, text: &str) -> String {
@@ -252,6 +264,7 @@ impl EpisodeClaims {
             if gone.iter().any(|gone| claim.quotes(gone)) {
                 claim.before.clear();
                 claim.after.clear();
+                claim.block.clear();
             }
         }
         self.claims = kept;

@@ -257,7 +257,10 @@ fn unwrapped(body: &str) -> String {
             continue;
         }
         let labelled = lists_labels && is_labelled(text);
-        let starts_item = labelled || sentences::is_item(text);
+        let in_item = lines.last().is_some_and(|last| sentences::is_item(last));
+        // Wrapped lines of an item are indented or go on in the middle of a sentence.
+        let follows_list = in_item && !line.starts_with([' ', '\t']) && text.starts_with(char::is_uppercase);
+        let starts_item = labelled || follows_list || sentences::is_item(text);
         match lines.last_mut() {
             _ if text.is_empty() => fresh = true,
             Some(last) if !fresh && !starts_item => {

@@ -30,8 +30,12 @@ pub(super) fn finish(mut made: NewObservation, vocabulary: &Vocabulary) -> Optio
     made.text.title = clip(&one_line(&without_bold(&made.text.title)), OBSERVATION_TITLE_CHARS_MAX);
     made.text.subtitle = clip(&one_line(&made.text.subtitle), OBSERVATION_SUBTITLE_CHARS_MAX);
     made.text.narrative = clip(&made.text.narrative, OBSERVATION_NARRATIVE_CHARS_MAX);
-    made.text.facts =
-        bounded(without_echoes(made.text.facts), OBSERVATION_FACTS_MAX, OBSERVATION_FACT_CHARS_MAX);
+    let mut facts = without_echoes(made.text.facts);
+    // The points of a decision stand apart from the conversation that its narrative quotes.
+    if made.text.kind != ObservationType::DECISION {
+        facts = without_repeated(facts, &made.text.title, &made.text.narrative);
+    }
+    made.text.facts = bounded(facts, OBSERVATION_FACTS_MAX, OBSERVATION_FACT_CHARS_MAX);
     let known = |concept: &String| match concept.as_str() {
         reserved @ (PREFERENCE | AMENDMENT) => Some(reserved.to_owned()),
         said => vocabulary.find_concept(said).map(str::to_owned),
@@ -73,6 +77,16 @@ fn without_echoes(facts: Vec<String>) -> Vec<String> {
     let echoes: Vec<bool> = (0..facts.len()).map(is_echo).collect();
     let kept = facts.into_iter().zip(echoes).filter(|(_, echo)| !echo);
     kept.map(|(fact, _)| fact).collect()
+}
+
+/// Removes facts that are the title or stand in the narrative, word for word.
+fn without_repeated(mut facts: Vec<String>, title: &str, narrative: &str) -> Vec<String> {
+    let (title, narrative) = (title.to_lowercase(), narrative.to_lowercase());
+    facts.retain(|fact| {
+        let bare = fact.trim().trim_end_matches('.').to_lowercase();
+        bare != title && !narrative.contains(&bare)
+    });
+    facts
 }
 
 /// The first `max` different ones, each on one line and no longer than `chars_max`.

@@ -283,9 +283,12 @@ fn mark_outside(episode: &Episode, claims: &mut [Claim]) {
         return;
     }
     for claim in claims.iter_mut().filter(|claim| claim.source.voice() != Voice::User) {
-        let own = word_triples(&claim.text);
-        let known = own.iter().filter(|triple| pages.contains(*triple)).count();
-        claim.outside = known as f32 >= OUTSIDE_SHARE * own.len().max(1) as f32;
+        let is_outside = |text: &str| {
+            let own = word_triples(text);
+            let known = own.iter().filter(|triple| pages.contains(*triple)).count();
+            known as f32 >= OUTSIDE_SHARE * own.len().max(1) as f32
+        };
+        claim.outside = is_outside(&claim.text) || is_outside(&claim.block);
     }
 }
 
@@ -296,7 +299,9 @@ fn shorten_paths(root: &str, claims: &mut [Claim]) {
         return;
     }
     for claim in claims {
-        for text in [&mut claim.title, &mut claim.text, &mut claim.before, &mut claim.after] {
+        let texts =
+            [&mut claim.title, &mut claim.text, &mut claim.before, &mut claim.after, &mut claim.block];
+        for text in texts {
             if text.contains(&root) {
                 *text = text.replace(&root, "");
             }

@@ -192,6 +192,13 @@ pub(crate) fn is_commentary(text: &str) -> bool {
     COMMENTARY.iter().any(|start| lower.starts_with(start)) || text.trim_end().ends_with(['?', '？'])
 }
 
+/// Whether the agent speaks of itself: what it thinks, needs or is about to do.
+pub(crate) fn is_first_person(text: &str) -> bool {
+    const WORDS: &[&str] = &[" i ", " i'm ", " i'll ", " i'd ", " i've ", " let me ", " let's ", " my "];
+    let lower = format!(" {} ", text.to_lowercase().replace('’', "'"));
+    WORDS.iter().any(|word| lower.contains(word))
+}
+
 /// Whether a sentence speaks to the reader of the message.
 pub(crate) fn speaks_to_reader(text: &str) -> bool {
     const WORDS: &[&str] = &[" you ", " your ", " you'd ", " you'll ", " you're ", " yours "];

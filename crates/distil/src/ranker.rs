@@ -246,24 +246,50 @@ impl SentenceForm {
     }
 }
 
-static WEIGHTS: LazyLock<[f32; FEATURE_NAMES.len()]> = LazyLock::new(|| {
-    let mut weights = [0.0; FEATURE_NAMES.len()];
+/// The weights of both models, one number per feature.
+struct RankerWeights {
+    worth: [f32; FEATURE_NAMES.len()],
+    alone: [f32; FEATURE_NAMES.len()],
+}
+
+static WEIGHTS: LazyLock<RankerWeights> = LazyLock::new(|| {
+    let mut weights = RankerWeights { worth: [0.0; FEATURE_NAMES.len()], alone: [0.0; FEATURE_NAMES.len()] };
     for line in include_str!("ranker_weights.tsv").lines() {
-        if let Some((name, value)) = line.split_once('\t')
-            && let Some(index) = FEATURE_NAMES.iter().position(|known| *known == name)
-        {
-            weights[index] = value.trim().parse().unwrap_or(0.0);
-        }
+        let mut cells = line.split('\t');
+        let index = cells.next().and_then(|name| FEATURE_NAMES.iter().position(|known| *known == name));
+        let Some(index) = index else {
+            continue;
+        };
+        let mut next = || cells.next().and_then(|value| value.trim().parse().ok()).unwrap_or(0.0);
+        (weights.worth[index], weights.alone[index]) = (next(), next());
     }
     weights
 });
 
-/// The probability that a sentence is worth remembering, at least as a detail. `None` if the text is not
-/// English.
-pub fn worth(sentence: &RankedSentence<'_>, language: Language) -> Option<f32> {
+/// What the models say of a sentence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SentenceRank {
+    /// The probability that it is worth remembering, at least as a detail.
+    pub worth: f32,
+    /// The probability that it can be understood without its neighbours.
+    pub alone: f32,
+}
+
+/// Ranks a sentence. `None` if the text is not English.
+pub fn rank(sentence: &RankedSentence<'_>, language: Language) -> Option<SentenceRank> {
     if language != Language::English {
         return None;
     }
-    let sum: f32 = features(sentence).iter().zip(WEIGHTS.iter()).map(|(x, w)| x * w).sum();
-    Some(1.0 / (1.0 + (-sum).exp()))
+    let features = features(sentence);
+    let probability = |weights: &[f32]| {
+        let sum: f32 = features.iter().zip(weights).map(|(x, w)| x * w).sum();
+        1.0 / (1.0 + (-sum).exp())
+    };
+    Some(SentenceRank { worth: probability(&WEIGHTS.worth), alone: probability(&WEIGHTS.alone) })
+}
+
+/// The probability that a sentence is worth remembering, at least as a detail. `None` if the text is not
+/// English.
+pub fn worth(sentence: &RankedSentence<'_>, language: Language) -> Option<f32> {
+    rank(sentence, language).map(|rank| rank.worth)
 }

@@ -3,7 +3,7 @@
 use crate::claim::SentencePlace;
 use crate::gates;
 use crate::sentences::{TextBlock, TextDocument, TextSentence};
-use crate::text::{capitalised, without_bold};
+use crate::text::{capitalised, run_on, without_bold};
 
 /// Characters of the sentences before or after a claim that are told with it.
 const CONTEXT_CHARS_MAX: usize = 240;
@@ -64,8 +64,76 @@ pub(crate) fn sentences_after(document: &TextDocument, index: usize) -> String {
     after
 }
 
+/// Characters of a paragraph or list that is told whole.
+const BLOCK_CHARS_MAX: usize = 420;
+
+/// The paragraph or list of a sentence as one text, without what only the conversation needs. Empty if it has nothing
+/// besides the sentence or is too long.
+pub(crate) fn whole_block(
+    document: &TextDocument,
+    index: usize,
+    is_claimed: impl Fn(usize) -> bool,
+) -> String {
+    let range = block_range(document, index);
+    let mut items: Vec<(usize, String)> = Vec::new();
+    let mut told_before = true;
+    let mut sentences = 0;
+    for at in range {
+        let sentence = &document.sentences[at];
+        let tellable = is_claimed(at)
+            || (says_something(&sentence.text)
+                && is_tellable(sentence)
+                && !gates::is_first_person(&sentence.text));
+        // A sentence that refers to one that is left out is left out with it.
+        let follows = told_before || !gates::refers_back(&sentence.text);
+        told_before = tellable && follows;
+        if !told_before {
+            continue;
+        }
+        sentences += 1;
+        match items.last_mut() {
+            Some((paragraph, item)) if *paragraph == sentence.paragraph => {
+                *item = run_on([item.as_str(), &told(sentence)].into_iter());
+            }
+            _ => items.push((sentence.paragraph, told(sentence))),
+        }
+    }
+    let items: Vec<&str> = items.iter().map(|(_, item)| item.trim_end_matches(['.', ';'])).collect();
+    let whole = items.join("; ");
+    if sentences > 1 && whole.chars().count() <= BLOCK_CHARS_MAX { whole } else { String::new() }
+}
+
+/// Whether a sentence is more than an acknowledgement: "Noted.". A bare yes or no answers the question.
+fn says_something(text: &str) -> bool {
+    let answers = matches!(gates::first_word(text).as_str(), "yes" | "no");
+    answers || text.split_whitespace().count() > 2
+}
+
+/// The sentences of the same paragraph, or of the same list.
+fn block_range(document: &TextDocument, index: usize) -> std::ops::Range<usize> {
+    let Some(own) = document.sentences.get(index) else {
+        return 0..0;
+    };
+    let is_same = |other: &TextSentence| {
+        other.block == own.block
+            && match own.block {
+                TextBlock::Item => other.section == own.section,
+                _ => other.paragraph == own.paragraph,
+            }
+    };
+    let before = document.sentences[..index].iter().rev().take_while(|other| is_same(other)).count();
+    let after = document.sentences[index..].iter().take_while(|other| is_same(other)).count();
+    index - before..index + after
+}
+
+/// The first sentence of the paragraph or list of a sentence.
+pub(crate) fn block_start(document: &TextDocument, index: usize) -> usize {
+    block_range(document, index).start
+}
+
 fn told(sentence: &TextSentence) -> String {
-    capitalised(&without_label(&without_bold(&sentence.text)))
+    let text = sentence.text.trim_start_matches(|c: char| "✅✓✔❌⚠️→•".contains(c) || c.is_whitespace());
+    capitalised(&without_label(&without_bold(text)))
 }
 
 /// Whether a sentence may be told at all: no question, offer, heading or talk to the reader.

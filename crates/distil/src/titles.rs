@@ -130,7 +130,8 @@ fn dangles(clause: &str) -> bool {
     let second = words.next().unwrap_or_default();
     let leads = |word: &str| PREPARING.contains(&word);
     // ", and for a product like this": what it says of the product was cut off.
-    let joins = matches!(first.as_str(), "and" | "but" | "or") && !gates::has_verb(part);
+    let conjoined = matches!(first.as_str(), "and" | "but" | "or");
+    let joins = conjoined && (!gates::has_verb(part) || PREPOSITIONS.contains(&second.as_str()));
     clause.contains([',', '，']) && (leads(&first) || joins || (first.len() <= 3 && leads(&second)))
 }
 
@@ -146,6 +147,9 @@ fn cuts_enumeration(rest: &str) -> bool {
 
 /// Words of one member of an enumeration.
 const ENUMERATED_WORDS_MAX: usize = 5;
+
+/// Words that open the circumstances of what a clause is about to say.
+const PREPOSITIONS: &[&str] = &["for", "in", "with", "on", "at", "as", "from", "by", "without", "under"];
 
 #[rustfmt::skip]
 const PREPARING: &[&str] = &[

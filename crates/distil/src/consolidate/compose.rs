@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use claude_mem_core::memory::{ConsolidatedObservation, NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{
+    ConsolidatedObservation, NewObservation, ObservationText, ObservationType, Origin,
+};
 use claude_mem_core::source::TextSource;
 use claude_mem_core::vocabulary::Vocabulary;
 
@@ -15,12 +17,13 @@ use crate::kinds;
 use crate::ranker::{self, RankedSentence};
 use crate::report::without_line_numbers;
 use crate::sentences::{self, TextBlock, TextDocument};
-use crate::text::{capitalised, content_words, full_stop, one_line, shared};
+use crate::text::{capitalised, content_words, full_stop, one_line, shared, without_openers};
 use crate::turn_outcome::is_prose_file;
 
 use super::decision::compose_decision;
 use super::frames::{COMMIT_BODY_CHARS_MIN, ClaimFrame, FrameKind, names_file};
-use super::narrative::{StoryBlock, StorySentence, fill};
+use super::narrative::{NarrativeRoom, StoryBlock, StorySentence, WHOLE_CHARS_MAX, fill};
+use super::overtaken::says_problem;
 use super::split::{TextPlace, place_of};
 use super::titles;
 
@@ -111,7 +114,9 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
         }
     }
     let mut made = NewObservation::new(kind, title, Origin::Agent, frame.at);
-    fill(&mut made, story, extras);
+    // A commit that explains itself is quoted whole; a longer one by its reasons and its first points.
+    let whole = told_by_commit && body_chars <= WHOLE_CHARS_MAX;
+    fill(&mut made, story, extras, if whole { NarrativeRoom::WHOLE } else { NarrativeRoom::SELECTED });
     let in_project = |file: &&String| !file.starts_with(['/', '~']);
     made.text.files_modified = frame.files.iter().filter(in_project).cloned().collect();
     made.text.concepts =
@@ -155,8 +160,19 @@ const PLAN_CAUSES_MAX: usize = 2;
 
 /// What the agent's report says was done, in its order.
 fn reported_work(frame: &ClaimFrame<'_>) -> Vec<StorySentence> {
+    let only_file = match frame.files.as_slice() {
+        [file] => file.rsplit('/').next().map(|name| format!("`{name}`: ")),
+        _ => None,
+    };
     let items = frame.report.iter().enumerate();
-    items.map(|(place, item)| StorySentence::single(REPORT_WEIGHT - 0.01 * place as f32, *item)).collect()
+    let told = items.map(|(place, item)| {
+        // The only file of a change is named once.
+        let again = only_file.as_deref().filter(|_| place > 0);
+        let bare = again.and_then(|file| item.strip_prefix(file)).map(capitalised);
+        let text = bare.unwrap_or_else(|| (*item).to_owned());
+        StorySentence::single(REPORT_WEIGHT - 0.01 * place as f32, text)
+    });
+    told.collect()
 }
 
 /// The cause of the problem that a change solved: in the words of its report, else of its plan.
@@ -207,8 +223,31 @@ fn plan_reason(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
     let plan = frame.leads.iter().find(|lead| lead.kind == ClaimKind::Plan)?;
     let reason = reason_sentences(&plan.text);
     let cause = titles::without_cause_label(&reason);
-    let told = if cause == reason { format!("Before: {reason}") } else { format!("Cause: {cause}") };
+    // "Before" is how it was wrong or lacking, not what the work is about.
+    let repairs = frame.details.iter().any(|claim| claim.kind == ClaimKind::Cause);
+    let label = if repairs || says_problem(&reason) || says_limit(&reason) { "Before" } else { "Background" };
+    let told = if cause == reason { format!("{label}: {reason}") } else { format!("Cause: {cause}") };
     (!reason.is_empty()).then(|| StorySentence::single(PLAN_REASON_WEIGHT, told))
+}
+
+/// Whether a sentence says how little there was: "It only shows counts".
+fn says_limit(text: &str) -> bool {
+    let lower = format!(" {} ", text.to_lowercase());
+    [
+        " only ",
+        " just ",
+        " hard",
+        " always ",
+        " instead of ",
+        " manual",
+        " too ",
+        " unclear",
+        " confus",
+        " static",
+        " minimal",
+    ]
+    .iter()
+    .any(|word| lower.contains(word))
 }
 
 /// The first sentences of a plan's reason, without those that refer to something before it and those about the plan
@@ -362,6 +401,9 @@ fn main_text(details: &[&Claim]) -> Option<TextPlace> {
     texts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(a.0.1.cmp(&b.0.1))).map(|(place, _)| place)
 }
 
+/// Weight of the first point of a list in the body of a commit, below that of its prose.
+const LISTED_WEIGHT: f32 = 0.74;
+
 /// The statements of the body of a commit or pull request, with their weights: prose says why, and a list
 /// says what, item by item.
 fn body_sentences(lead: &Claim) -> Vec<StorySentence> {
@@ -379,7 +421,8 @@ fn body_sentences(lead: &Claim) -> Vec<StorySentence> {
             // The first sentence says what it is about, mostly the cause.
             TextBlock::Prose if index == 0 => (1.0, 0.3),
             TextBlock::Prose => (0.75, 0.3),
-            _ => (0.5, 0.5),
+            // The first points of a list rather than a choice of them.
+            _ => (LISTED_WEIGHT - 0.005 * index as f32, 0.0),
         };
         let weight = if lead.kind == ClaimKind::Commit { 1.0 } else { 0.8 };
         let block = match sentence.block {
@@ -392,22 +435,82 @@ fn body_sentences(lead: &Claim) -> Vec<StorySentence> {
 }
 
 fn finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
-    let title = titles::finding_title(frame)?;
+    let (titled, title) = titles::finding_title(frame)?;
     let mut made = NewObservation::new(ObservationType::DISCOVERY, title, Origin::Agent, frame.at);
-    let main = main_text(&frame.details);
-    let worthy = frame.details.iter().filter(|claim| claim.worth >= DETAIL_WORTH_MIN);
-    let (story, other): (Vec<&Claim>, Vec<&Claim>) =
-        worthy.copied().partition(|claim| main == Some(place_of(claim)));
-    let told = |claims: Vec<&Claim>| -> Vec<StorySentence> {
-        claims.into_iter().map(|claim| StorySentence::of_claim(claim.worth, claim)).collect()
-    };
-    fill(&mut made, told(story), told(other));
+    // The text that the title comes from tells the finding; other texts add to it.
+    let main = place_of(titled);
+    let (own, other): (Vec<&Claim>, Vec<&Claim>) =
+        frame.details.iter().copied().partition(|claim| main == place_of(claim));
+    let worthy = other.into_iter().filter(|claim| claim.worth >= DETAIL_WORTH_MIN && !claim.place.listed);
+    let extras = worthy.map(|claim| StorySentence::of_claim(claim.worth, claim)).collect();
+    fill(&mut made, told_blocks(&own, titled), extras, NarrativeRoom::PARAGRAPHS);
+    let adds = new_words(&made.text.title, &made.text.narrative) >= FINDING_NEW_WORDS_MIN;
+    if let Some(question) = asked_question(frame.request, &made.text)
+        && !made.text.narrative.is_empty()
+    {
+        made.text.narrative = format!("Asked “{question}” {}", made.text.narrative);
+    }
     made.text.concepts = draft::concepts(&["how-it-works"]);
     mark_outside(&mut made, &frame.details);
     // A title alone must name something from code, or it is a remark about a passing state.
     let says = frame.best_worth() >= TITLE_ALONE_WORTH_MIN && made.text.title.contains('`');
-    let told = !made.text.narrative.is_empty() || says;
-    told.then_some(made)
+    (adds || says).then_some(made)
+}
+
+/// The narrative of a finding must have this many words that mean something and that its title has not.
+const FINDING_NEW_WORDS_MIN: usize = 4;
+
+/// Words that mean something in a text and not in its title.
+fn new_words(title: &str, text: &str) -> usize {
+    let known = content_words(title);
+    content_words(text).difference(&known).count()
+}
+
+/// The paragraphs and lists of an answer, whole where they can be, in their order. The one that the title stands in
+/// weighs most.
+fn told_blocks(claims: &[&Claim], titled: &Claim) -> Vec<StorySentence> {
+    let title_block = StorySentence::of_claim(0.0, titled).block;
+    let sentences = claims.iter().map(|claim| {
+        let sentence = StorySentence::of_claim(claim.worth, claim);
+        let bonus = if sentence.block == title_block { 1.0 } else { 0.0 };
+        (StorySentence { weight: sentence.weight + bonus, ..sentence }, claim)
+    });
+    let mut told: Vec<StorySentence> = Vec::new();
+    let mut whole: Vec<StoryBlock> = Vec::new();
+    for (sentence, claim) in sentences {
+        let known = |other: &StorySentence| other.block == sentence.block;
+        if whole.contains(&sentence.block) {
+            if let Some(block) = told.iter_mut().find(|other| known(other)) {
+                block.weight = block.weight.max(sentence.weight);
+            }
+        } else if claim.block.is_empty() {
+            told.push(sentence);
+        } else {
+            whole.push(sentence.block.clone());
+            told.push(StorySentence { text: claim.block.clone(), ..sentence });
+        }
+    }
+    told.retain(|sentence| sentence.weight >= DETAIL_WORTH_MIN);
+    told
+}
+
+/// Characters of a question that is quoted with its answer.
+const QUESTION_CHARS: std::ops::RangeInclusive<usize> = 20..=160;
+
+/// Words that a question shares with its answer.
+const QUESTION_SHARED_WORDS_MIN: usize = 2;
+
+/// The question that an answer answers, if it can be understood by itself.
+fn asked_question(request: &str, answer: &ObservationText) -> Option<String> {
+    let told = content_words(&format!("{} {}", answer.title, answer.narrative));
+    let questions = sentences::split(request).into_iter().filter(|sentence| sentence.ends_with('?'));
+    let mut bare = questions.map(without_openers);
+    let clear = bare.find(|question| {
+        QUESTION_CHARS.contains(&question.chars().count())
+            && !gates::is_dangling(question)
+            && shared(&content_words(question), &told) >= QUESTION_SHARED_WORDS_MIN
+    });
+    clear.map(|question| capitalised(&question))
 }
 
 fn memory_file(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
@@ -420,7 +523,7 @@ fn memory_file(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     );
     let lines =
         frame.details.iter().map(|claim| StorySentence::single(claim.worth, claim.text.as_str())).collect();
-    fill(&mut made, lines, Vec::new());
+    fill(&mut made, lines, Vec::new(), NarrativeRoom::SELECTED);
     made.text.concepts = draft::concepts(&["pattern"]);
     Some(made)
 }

@@ -8,6 +8,7 @@ use claude_mem_core::memory::NewObservation;
 use crate::carry::are_alike;
 use crate::claim::Claim;
 use crate::gates;
+use crate::limits::OBSERVATION_FACT_CHARS_MAX;
 use crate::sentences;
 use crate::text::{capitalised, content_words, full_stop, overlap, run_on, shared, without_bold};
 
@@ -45,11 +46,47 @@ impl StorySentence {
     }
 }
 
-/// Characters of a narrative that are filled with sentences.
-const NARRATIVE_CHARS: usize = 500;
-const NARRATIVE_SENTENCES_MAX: usize = 5;
-/// Parts of a text that a narrative is taken from: more would tell of several things.
-const NARRATIVE_BLOCKS_MAX: usize = 2;
+/// How much of a story its narrative tells.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NarrativeRoom {
+    chars: usize,
+    sentences: usize,
+    /// Parts of a text that a narrative is taken from: more would tell of several things.
+    blocks: usize,
+    /// A sentence must have this weight, unless it is the only one.
+    weight_min: f32,
+    facts: usize,
+    /// Points of a list may become facts, torn from the others.
+    lists_as_facts: bool,
+}
+
+impl NarrativeRoom {
+    /// The weightiest sentences.
+    pub(super) const SELECTED: Self = Self {
+        chars: 500,
+        sentences: 5,
+        blocks: 2,
+        weight_min: 0.4,
+        facts: REASONS_MAX,
+        lists_as_facts: true,
+    };
+    /// Whole paragraphs and lists of an answer.
+    pub(super) const PARAGRAPHS: Self =
+        Self { chars: 620, facts: FACTS_MAX, lists_as_facts: false, ..Self::SELECTED };
+    /// Everything, in its order.
+    pub(super) const WHOLE: Self = Self {
+        chars: WHOLE_CHARS_MAX + 100,
+        sentences: usize::MAX,
+        blocks: usize::MAX,
+        weight_min: 0.0,
+        facts: FACTS_MAX,
+        lists_as_facts: false,
+    };
+}
+
+/// The body of a commit is told whole up to this many characters.
+pub(super) const WHOLE_CHARS_MAX: usize = 600;
+
 /// A line introduces a list if it has so many words that mean something, and no more characters.
 const INTRO_WORDS_MIN: usize = 2;
 const INTRO_CHARS_MAX: usize = 90;
@@ -60,8 +97,6 @@ const FACTS_CHARS: usize = 400;
 const REASON_WEIGHT: f32 = 0.75;
 const REASONS_MAX: usize = 5;
 const REASONS_CHARS: usize = 700;
-/// A sentence of the narrative must have this weight, unless it is the only one.
-const NARRATIVE_WEIGHT_MIN: f32 = 0.4;
 /// A fact must have this weight.
 const FACT_WEIGHT_MIN: f32 = 0.6;
 /// The share of a fact's words that must be new.
@@ -76,12 +111,21 @@ const REPHRASED: f32 = 0.7;
 /// Fills narrative and facts with sentences: the weightiest of the story into the narrative, from at most two
 /// parts of their text and in the order they were said; the rest of the story and the extras become facts. A
 /// sentence that adds nothing to what is told, or refers to one that is not told, is left out.
-pub(super) fn fill(made: &mut NewObservation, story: Vec<StorySentence>, extras: Vec<StorySentence>) {
+pub(super) fn fill(
+    made: &mut NewObservation,
+    story: Vec<StorySentence>,
+    extras: Vec<StorySentence>,
+    room: NarrativeRoom,
+) {
     let mut told: Vec<BTreeSet<String>> = vec![content_words(&made.text.title)];
     let mut narrative: Vec<(usize, StorySentence)> = Vec::new();
     let mut rest: Vec<StorySentence> = Vec::new();
     let mut used = 0;
-    for (order, sentence) in by_weight(story) {
+    let mut ranked = by_weight(story);
+    if room.sentences == usize::MAX {
+        ranked.sort_by_key(|(order, _)| *order);
+    }
+    for (order, sentence) in ranked {
         let text = &sentence.text;
         let follows =
             narrative.iter().any(|(known, before)| *known + 1 == order && before.block == sentence.block);
@@ -89,10 +133,10 @@ pub(super) fn fill(made: &mut NewObservation, story: Vec<StorySentence>, extras:
             continue;
         }
         let chars = text.chars().count() + 1;
-        let has_room = used + chars <= NARRATIVE_CHARS.min(OBSERVATION_NARRATIVE_CHARS_MAX)
-            && narrative.len() < NARRATIVE_SENTENCES_MAX
-            && has_block_room(&narrative, &sentence.block);
-        if has_room && (narrative.is_empty() || sentence.weight >= NARRATIVE_WEIGHT_MIN) {
+        let has_room = used + chars <= room.chars.min(OBSERVATION_NARRATIVE_CHARS_MAX)
+            && narrative.len() < room.sentences
+            && has_block_room(&narrative, &sentence.block, room.blocks);
+        if has_room && (narrative.is_empty() || sentence.weight >= room.weight_min) {
             used += chars;
             told.push(content_words(text));
             let text = beyond_title(&made.text.title, text);
@@ -105,18 +149,18 @@ pub(super) fn fill(made: &mut NewObservation, story: Vec<StorySentence>, extras:
     let sentences: Vec<StorySentence> = narrative.into_iter().map(|(_, sentence)| sentence).collect();
     made.text.narrative = prose(&sentences, &told[0]);
     rest.extend(extras);
-    add_facts(made, rest, &mut told);
+    add_facts(made, rest, &mut told, room);
     if made.text.narrative.is_empty() && !made.text.facts.is_empty() {
         made.text.narrative = full_stop(&made.text.facts.remove(0));
     }
 }
 
 /// Whether a part of the text is told already, or may be told besides the others.
-fn has_block_room(narrative: &[(usize, StorySentence)], block: &StoryBlock) -> bool {
+fn has_block_room(narrative: &[(usize, StorySentence)], block: &StoryBlock, blocks_max: usize) -> bool {
     let mut blocks: Vec<&StoryBlock> =
         narrative.iter().map(|(_, sentence)| &sentence.block).filter(|b| **b != StoryBlock::Single).collect();
     blocks.dedup();
-    *block == StoryBlock::Single || blocks.contains(&block) || blocks.len() < NARRATIVE_BLOCKS_MAX
+    *block == StoryBlock::Single || blocks.contains(&block) || blocks.len() < blocks_max
 }
 
 /// Sentences as running text: the items of a list behind the line that introduces it, as one sentence.
@@ -138,7 +182,8 @@ fn list_sentence(intro: &str, items: &[StorySentence], title: &BTreeSet<String>)
     let items: Vec<&str> =
         items.iter().map(|item| item.text.trim_end_matches(['.', ';']).trim_end()).collect();
     let intro = intro.trim_end_matches([':', '：']).trim();
-    let intro = sentences::split(intro).last().copied().unwrap_or_default();
+    let intro = without_bold(sentences::split(intro).last().copied().unwrap_or_default());
+    let intro = intro.as_str();
     if introduces(intro, title) {
         full_stop(&format!("{intro}: {}", items.join("; ")))
     } else {
@@ -171,14 +216,23 @@ fn introduces(intro: &str, title: &BTreeSet<String>) -> bool {
 }
 
 /// Adds the weightiest sentences as facts that say something new about the same thing.
-fn add_facts(made: &mut NewObservation, rest: Vec<StorySentence>, told: &mut Vec<BTreeSet<String>>) {
+fn add_facts(
+    made: &mut NewObservation,
+    rest: Vec<StorySentence>,
+    told: &mut Vec<BTreeSet<String>>,
+    room: NarrativeRoom,
+) {
     let mut chars = 0;
     for (_, sentence) in by_weight(rest) {
         let text = &sentence.text;
         let words = content_words(text);
         let with_it = chars + text.chars().count() + 1;
+        let is_torn = !room.lists_as_facts && matches!(sentence.block, StoryBlock::List(_));
         let fits = !gates::refers_back(text)
+            && !is_torn
+            && text.chars().count() <= OBSERVATION_FACT_CHARS_MAX
             && !gates::is_step(text)
+            && made.text.facts.len() < room.facts
             && has_fact_room(sentence.weight, made.text.facts.len(), with_it)
             && !is_told(told, &made.text.title, text)
             && adds_words(told, &words, sentence.weight)
@@ -234,7 +288,9 @@ fn beyond_title(title: &str, text: &str) -> String {
     if let Some(reason) = rest.strip_prefix("because ") {
         return format!("Reason: {reason}");
     }
-    let bound = BOUND_WORDS.contains(&gates::first_word(rest).as_str()) || rest.starts_with('(');
+    let bound = BOUND_WORDS.contains(&gates::first_word(rest).as_str())
+        || rest.starts_with('(')
+        || gates::refers_back(rest);
     let stands = content_words(rest).len() >= REST_WORDS_MIN && !bound && gates::has_verb(rest);
     if stands { capitalised(rest) } else { text.to_owned() }
 }

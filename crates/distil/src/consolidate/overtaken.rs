@@ -126,7 +126,9 @@ fn is_about(work: &ClaimFrame<'_>, finding: &ClaimFrame<'_>) -> bool {
     let (done, found) = (texts(work), texts(finding));
     let files = work.files.iter().filter(|file| names_file(&found, file)).count();
     let shared = names(&done).intersection(&names(&found)).count();
-    files + shared >= SHARED_NAMES_MIN || overlap(&content_words(&done), &finding.words()) >= SHARED_WORDS
+    files > 0
+        || shared >= SHARED_NAMES_MIN
+        || overlap(&content_words(&done), &finding.words()) >= SHARED_WORDS
 }
 
 /// Everything that is said in a frame.

@@ -121,13 +121,13 @@ pub(super) fn done_title(frame: &ClaimFrame<'_>) -> Option<String> {
 /// A sentence that reads worse than this as a title leaves its finding to the account.
 const FINDING_TITLE_SCORE_MIN: f32 = 0.3;
 
-/// The title of a finding: its best sentence that stands alone, a cause first.
-pub(super) fn finding_title(frame: &ClaimFrame<'_>) -> Option<String> {
+/// The title of a finding, with the claim that it is made of: its best sentence that stands alone, a cause first.
+pub(super) fn finding_title<'c>(frame: &ClaimFrame<'c>) -> Option<(&'c Claim, String)> {
     let reads_well = |claim: &Claim| is_title(claim) && title_score(claim) >= FINDING_TITLE_SCORE_MIN;
     let cause = |claim: &Claim| claim.kind == ClaimKind::Cause && claim.worth >= 0.6 && reads_well(claim);
-    let title = best(frame, cause).or_else(|| best(frame, reads_well));
+    let title = best(frame, cause).or_else(|| best(frame, reads_well))?;
     // If its best sentence is talk, the lesser ones are no better.
-    without_talk(&sentence_title(&title?.text))
+    without_talk(&sentence_title(&title.text)).map(|made| (title, made))
 }
 
 /// The title up to the clause that goes on with the conversation: "The mirror has no cursor, so let's ask the
@@ -174,7 +174,7 @@ fn title_score(claim: &Claim) -> f32 {
         (gates::speaks_to_reader(&title), 0.4),
         (gates::is_mid_argument(&title), 0.4),
         // A point of a list says one of several things.
-        (claim.place.listed, 0.2),
+        (claim.place.listed, 0.35),
         ([" would ", " could ", " might "].iter().any(|word| lower.contains(word)), 0.15),
         (POINTING.iter().any(|word| lower.contains(word)), 0.15),
         (SEQUENCE.contains(&first.as_str()), 0.2),
@@ -186,10 +186,15 @@ fn title_score(claim: &Claim) -> f32 {
         (lower.starts_with(" the fix ") || lower.starts_with(" the failure"), 0.3),
     ];
     let cost: f32 = costs.iter().filter(|(holds, _)| *holds).map(|(_, cost)| cost).sum();
+    let clear = STANDS_ALONE_WEIGHT * (claim.alone - STANDS_ALONE_MEAN);
     // The first sentence of a report says what the rest is about.
     let lead = if claim.place.index == 0 && !claim.place.listed { LEAD_BONUS } else { 0.0 };
-    claim.worth + lead - cost
+    claim.worth + lead + clear - cost
 }
+
+/// What a title gains by being understood without its neighbours, and how likely a usual claim is so.
+const STANDS_ALONE_WEIGHT: f32 = 0.4;
+const STANDS_ALONE_MEAN: f32 = 0.6;
 
 /// What a title gains by being the first sentence of its text.
 const LEAD_BONUS: f32 = 0.25;
@@ -233,9 +238,18 @@ fn is_title(claim: &Claim) -> bool {
         && !ends_half(&title, &claim.text)
         && !SUBJECTLESS.iter().any(|start| title.to_lowercase().starts_with(start))
         && !gates::is_passing_trouble(&title)
+        && !tells_status(&title)
         && !format!(" {title} ").contains(" I ")
         && title.matches(" — ").count() < 2
         && claim.text.chars().count() <= 280
+}
+
+/// "Research: Completed": how far the work is.
+fn tells_status(title: &str) -> bool {
+    let lower = title.to_lowercase();
+    [": complete", ": passed", ": done", ": pending", ": in progress"]
+        .iter()
+        .any(|state| lower.contains(state))
 }
 
 /// Whether a title that leaves out the end of its sentence ends in a clause that led to it: "`list()`: When
