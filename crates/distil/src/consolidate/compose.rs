@@ -103,11 +103,16 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
             story.extend(reported);
         }
     }
-    // How it was comes before what was done. A change is not told by its past alone.
-    if body_chars < BODY_REASON_CHARS_MIN && !story.is_empty() {
-        story.splice(0..0, plan_reason(frame));
-    }
     let mut extras = details.extras;
+    // How it was comes before what was done, or beside a commit that explains itself. A change is not told by its
+    // past alone.
+    if body_chars < BODY_REASON_CHARS_MIN && !story.is_empty() {
+        if told_by_commit {
+            extras.extend(plan_reason(frame));
+        } else {
+            story.splice(0..0, plan_reason(frame));
+        }
+    }
     for lead in frame.leads.iter().filter(|lead| lead.kind == ClaimKind::Commit) {
         if !are_alike(&lead.title, &title) {
             extras.push(StorySentence::single(OTHER_COMMIT_WEIGHT, format!("Also: {}", lead.title)));
@@ -224,10 +229,20 @@ fn plan_reason(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
     let reason = reason_sentences(&plan.text);
     let cause = titles::without_cause_label(&reason);
     // "Before" is how it was wrong or lacking, not what the work is about.
-    let repairs = frame.details.iter().any(|claim| claim.kind == ClaimKind::Cause);
-    let label = if repairs || says_problem(&reason) || says_limit(&reason) { "Before" } else { "Background" };
+    let repairs = frame.leads.iter().any(|lead| lead.work == Some(ObservationType::BUGFIX))
+        || frame.details.iter().any(|claim| claim.kind == ClaimKind::Cause);
+    let is_past = repairs || says_present(&plan.text) || says_problem(&reason) || says_limit(&reason);
+    let label = if is_past { "Before" } else { "Background" };
     let told = if cause == reason { format!("{label}: {reason}") } else { format!("Cause: {cause}") };
     (!reason.is_empty()).then(|| StorySentence::single(PLAN_REASON_WEIGHT, told))
+}
+
+/// Whether a plan says that it speaks of the state before the work.
+fn says_present(text: &str) -> bool {
+    let lower = format!(" {} ", text.to_lowercase());
+    [" currently", " the current ", " right now", " today ", " at the moment"]
+        .iter()
+        .any(|word| lower.contains(word))
 }
 
 /// Whether a sentence says how little there was: "It only shows counts".
@@ -301,6 +316,7 @@ fn speaks_of_plan(sentence: &str) -> bool {
         "need to ",
         "should ",
         "the goal",
+        "goal: ",
         "this adds",
         "want",
     ]
@@ -503,12 +519,15 @@ const QUESTION_SHARED_WORDS_MIN: usize = 2;
 /// The question that an answer answers, if it can be understood by itself.
 fn asked_question(request: &str, answer: &ObservationText) -> Option<String> {
     let told = content_words(&format!("{} {}", answer.title, answer.narrative));
+    let title = content_words(&answer.title);
     let questions = sentences::split(request).into_iter().filter(|sentence| sentence.ends_with('?'));
     let mut bare = questions.map(without_openers);
     let clear = bare.find(|question| {
         QUESTION_CHARS.contains(&question.chars().count())
             && !gates::is_dangling(question)
             && shared(&content_words(question), &told) >= QUESTION_SHARED_WORDS_MIN
+            // A title that takes up the question needs no repetition of it.
+            && shared(&content_words(question), &title) < QUESTION_SHARED_WORDS_MIN
     });
     clear.map(|question| capitalised(&question))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use claude_mem_core::clock::Millis;
 
 use crate::claim::{Claim, ClaimKind};
-use crate::text::{content_words, is_name, overlap};
+use crate::text::{content_words, is_name, overlap, shared};
 
 use super::frames::{ClaimFrame, FrameKind, names_file};
 
@@ -42,17 +42,24 @@ pub(super) fn absorb_overtaken(mut frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFram
 /// The share of its words by which a finding repeats a commit of the session.
 const REPEATED_WORDS: f32 = 0.5;
 
-/// Gives findings that say what a commit of the session says to that commit's frame.
+/// The share of its words that a finding has in common with the later work that it led to.
+const LED_TO_WORDS: f32 = 0.42;
+
+/// Gives findings that say what a commit of the session says, or that led to later work, to the frame of that work.
 fn absorb_repeated(frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFrame<'_>> {
     let (findings, mut kept): (Vec<_>, Vec<_>) = frames
         .into_iter()
         .partition(|frame| matches!(frame.kind, FrameKind::Finding | FrameKind::MemoryFile));
     for finding in findings {
         let words = finding.words();
+        let said = content_words(&texts(&finding));
         let repeats = |work: &ClaimFrame<'_>| {
-            changes_code(work)
-                && work.is_committed()
-                && overlap(&content_words(&texts(work)), &words) >= REPEATED_WORDS
+            let done = content_words(&texts(work));
+            let led_to = finding.kind == FrameKind::Finding
+                && work.at > finding.at
+                && shared(&said, &done) as f32 >= LED_TO_WORDS * said.len() as f32;
+            let says_same = work.is_committed() && overlap(&done, &words) >= REPEATED_WORDS;
+            changes_code(work) && (led_to || says_same)
         };
         match kept.iter_mut().find(|work| repeats(work)) {
             Some(work) => work.details.extend(finding.details),
@@ -126,9 +133,18 @@ fn is_about(work: &ClaimFrame<'_>, finding: &ClaimFrame<'_>) -> bool {
     let (done, found) = (texts(work), texts(finding));
     let files = work.files.iter().filter(|file| names_file(&found, file)).count();
     let shared = names(&done).intersection(&names(&found)).count();
-    files > 0
-        || shared >= SHARED_NAMES_MIN
-        || overlap(&content_words(&done), &finding.words()) >= SHARED_WORDS
+    let names_min = if prescribes(&found) { 1 } else { SHARED_NAMES_MIN };
+    files > 0 || shared >= names_min || overlap(&content_words(&done), &finding.words()) >= SHARED_WORDS
+}
+
+/// Phrases that say what has to be done.
+const PRESCRIBING: &[&str] =
+    &["the fix is ", "needs to ", "need to ", "just needs ", "should be ", "will hit "];
+
+/// Whether a finding says what has to be done about it: work on the same thing did it.
+fn prescribes(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    PRESCRIBING.iter().any(|phrase| lower.contains(phrase))
 }
 
 /// Everything that is said in a frame.
