@@ -131,6 +131,53 @@ impl EpisodeStep {
     }
 }
 
+/// Tools by which an agent asks the person, by our names.
+const QUESTION_TOOLS: [&str; 2] = ["AskUserQuestion", "ask_user"];
+
+/// A question of the agent that the person answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnsweredQuestion<'s> {
+    pub question: &'s str,
+    /// The agent's short name for its subject; may be empty.
+    pub header: &'s str,
+    /// The label of the chosen option, or what the person typed instead.
+    pub answer: &'s str,
+    /// The offered options: label and description.
+    pub options: Vec<(&'s str, &'s str)>,
+}
+
+impl EpisodeStep {
+    /// The questions of a question tool with their answers; empty for other tools and for a rejected call.
+    pub fn answered_questions(&self) -> Vec<AnsweredQuestion<'_>> {
+        let answers = self.output.get("answers").and_then(serde_json::Value::as_object);
+        let Some(answers) = answers.filter(|_| !self.failed && QUESTION_TOOLS.contains(&self.tool.as_str()))
+        else {
+            return Vec::new();
+        };
+        let questions = self.output.get("questions").or_else(|| self.input.get("questions"));
+        let questions = questions.and_then(serde_json::Value::as_array).into_iter().flatten();
+        questions
+            .filter_map(|asked| {
+                let question = asked.get("question")?.as_str()?;
+                let answer = answers.get(question)?.as_str()?;
+                let options = asked.get("options").and_then(serde_json::Value::as_array);
+                let options = options.into_iter().flatten().filter_map(|option| {
+                    Some((
+                        text_field(option, "label")?,
+                        text_field(option, "description").unwrap_or_default(),
+                    ))
+                });
+                let header = text_field(asked, "header").unwrap_or_default();
+                Some(AnsweredQuestion { question, header, answer, options: options.collect() })
+            })
+            .collect()
+    }
+}
+
+fn text_field<'v>(value: &'v serde_json::Value, name: &str) -> Option<&'v str> {
+    value.get(name)?.as_str()
+}
+
 /// The file that a tool call names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TouchedFile<'c> {

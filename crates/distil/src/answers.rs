@@ -1,17 +1,12 @@
 //! Choices that the user made by answering a question tool, with the question and the option's own text.
 
-use serde_json::Value;
-
-use claude_mem_core::episode::EpisodeStep;
+use claude_mem_core::episode::{AnsweredQuestion, EpisodeStep};
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind};
 use crate::text::{capitalised, clip, content_words, one_line};
 use crate::titles::shorten;
 use crate::user_claims::user_claims;
-
-/// The client's tool that asks the user.
-const QUESTION_TOOLS: [&str; 2] = ["AskUserQuestion", "ask_user"];
 
 /// Words of questions about the process, whose answers mean nothing later.
 #[rustfmt::skip]
@@ -41,20 +36,10 @@ const TOLD_CHARS_MAX: usize = 300;
 
 /// Extracts one claim per answered question that is about the work.
 pub(crate) fn answer_claims(step: &EpisodeStep, group: u32) -> Vec<Claim> {
-    if !QUESTION_TOOLS.contains(&step.tool.as_str()) || step.failed {
-        return Vec::new();
-    }
-    let questions = step.output.get("questions").or_else(|| step.input.get("questions"));
-    let Some(answers) = step.output.get("answers").and_then(Value::as_object) else {
-        return Vec::new();
-    };
     let mut claims = Vec::new();
-    for question in questions.and_then(Value::as_array).into_iter().flatten() {
-        let asked = text_field(question, "question");
-        let Some(answer) = answers.get(&asked).and_then(Value::as_str).map(one_line) else {
-            continue;
-        };
-        let header = text_field(question, "header");
+    for question in step.answered_questions() {
+        let (asked, answer) = (one_line(question.question), one_line(question.answer));
+        let header = one_line(question.header);
         if is_process(&asked, &header, &answer) {
             // What the user typed beside the options may still be a rule.
             if answer.split_whitespace().count() > 6 {
@@ -62,7 +47,7 @@ pub(crate) fn answer_claims(step: &EpisodeStep, group: u32) -> Vec<Claim> {
             }
             continue;
         }
-        if let Some(mut claim) = choice_claim(step, question, &asked, &header, &answer) {
+        if let Some(mut claim) = choice_claim(step, &question, &asked, &header, &answer) {
             claim.group = group;
             claims.push(claim);
         }
@@ -72,17 +57,13 @@ pub(crate) fn answer_claims(step: &EpisodeStep, group: u32) -> Vec<Claim> {
 
 fn choice_claim(
     step: &EpisodeStep,
-    question: &Value,
+    question: &AnsweredQuestion<'_>,
     asked: &str,
     header: &str,
     answer: &str,
 ) -> Option<Claim> {
-    let options = question.get("options").and_then(Value::as_array);
-    let options: Vec<(String, String)> = options
-        .into_iter()
-        .flatten()
-        .map(|option| (text_field(option, "label"), text_field(option, "description")))
-        .collect();
+    let lines = |(label, description): &(&str, &str)| (one_line(label), one_line(description));
+    let options: Vec<(String, String)> = question.options.iter().map(lines).collect();
     let (chosen, refused): (Vec<_>, Vec<_>) = options
         .iter()
         .filter(|(label, _)| !label.is_empty())
@@ -171,10 +152,6 @@ fn is_process(asked: &str, header: &str, answer: &str) -> bool {
     PROCESS_HEADERS.contains(&header.as_str())
         || PROCESS_LABELS.contains(&answer.as_str())
         || PROCESS_WORDS.iter().any(|words| asked.contains(words))
-}
-
-fn text_field(value: &Value, name: &str) -> String {
-    one_line(value.get(name).and_then(Value::as_str).unwrap_or_default())
 }
 
 #[cfg(test)]

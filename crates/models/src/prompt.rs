@@ -48,7 +48,9 @@ Leave out what anyone can see in a moment: listings, plain reading, searches, in
 simply worked, steps on the way to a result. One observation for one thing; most episodes hold \
 none to three. If the episode continues, corrects or repeats something that you have kept before, \
 write that observation anew as a whole, with what was true before and still is, and copy the old \
-title into <replaces>. If there is nothing, answer <skip/> and no more. Say only what the episode shows; \
+title into <replaces>; several if it takes in several. A commit of what was kept before belongs into \
+the summary. What is not finished while the turn goes on is no observation yet. If there is nothing \
+to keep and no summary is due, answer <skip/> and no more. Paths are relative to the project. Say only what the episode shows; \
 name files, functions, commands, versions and figures exactly. Never copy passwords, keys or tokens.";
 
 const SUMMARY_DUE: &str = "The turn is over: after the observations add one <summary>.";

@@ -57,7 +57,7 @@ fn system_prompt_is_complete() {
     - how something turned out to work, and traps that cost time
     - what can be done now that could not be done before, and what was tried and failed
 
-    Leave out what anyone can see in a moment: listings, plain reading, searches, installations that simply worked, steps on the way to a result. One observation for one thing; most episodes hold none to three. If the episode continues, corrects or repeats something that you have kept before, write that observation anew as a whole, with what was true before and still is, and copy the old title into <replaces>. If there is nothing, answer <skip/> and no more. Say only what the episode shows; name files, functions, commands, versions and figures exactly. Never copy passwords, keys or tokens.
+    Leave out what anyone can see in a moment: listings, plain reading, searches, installations that simply worked, steps on the way to a result. One observation for one thing; most episodes hold none to three. If the episode continues, corrects or repeats something that you have kept before, write that observation anew as a whole, with what was true before and still is, and copy the old title into <replaces>; several if it takes in several. A commit of what was kept before belongs into the summary. What is not finished while the turn goes on is no observation yet. If there is nothing to keep and no summary is due, answer <skip/> and no more. Paths are relative to the project. Say only what the episode shows; name files, functions, commands, versions and figures exactly. Never copy passwords, keys or tokens.
 
     Answer with these elements alone, no text around them:
     <observation>
@@ -230,4 +230,28 @@ fn copied_hints_are_empty_fields() {
     let copied = system_prompt(&Vocabulary::default(), None);
     let contract = &copied[copied.find("<observation>").unwrap()..];
     assert_eq!(crate::answer::parse_answer(contract), Err(crate::answer::InvalidAnswer::Unusable));
+}
+
+#[test]
+fn answer_to_a_question_has_the_voice_of_the_person() {
+    let questions = json!([{
+        "question": "Where are the exports kept?", "header": "Storage",
+        "options": [
+            {"label": "On the server", "description": "One folder per customer"},
+            {"label": "In the browser", "description": ""},
+        ],
+    }]);
+    let step = |tool: &str| EpisodeStep {
+        tool: tool.into(),
+        input: json!({"questions": questions}),
+        output: json!({"questions": questions, "answers": {"Where are the exports kept?": "On the server"}}),
+        ..EpisodeStep::default()
+    };
+    let message = |tool: &str| episode_message(&Episode { steps: vec![step(tool)], ..episode() });
+    let words = "<words source=\"answer to a question\" voice=\"user\" after_step=\"1\" about=\"Storage\">\n\
+        Where are the exports kept?\nOn the server (One folder per customer)\n</words>";
+    assert!(message("AskUserQuestion").contains(words), "{}", message("AskUserQuestion"));
+    assert!(!message("AskUserQuestion").contains("answers:"));
+    // Only the client's own tool speaks for the person.
+    assert!(!message("mcp__quiz__ask").contains("voice=\"user\" after_step"));
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::quote;
 use crate::truncate_middle;
-use claude_mem_core::memory::{CompressionOutput, is_same_title};
+use claude_mem_core::memory::{CompressionOutput, ObservationText, is_same_title};
 
 /// Maximum titles of stored observations that a message to a model lists, so that the model does
 /// not repeat them.
@@ -19,7 +19,11 @@ const SO_FAR_TITLES_MAX: usize = 24;
 /// Maximum bytes of a message to a model that describe the session before the episode.
 pub(crate) const SO_FAR_BYTES_MAX: usize = 4 << 10;
 
-/// The latest summary and the titles of stored observations, newest last.
+/// The newest observations are shown with their text, so that a model that writes one anew knows what it said.
+const SO_FAR_TEXTS_MAX: usize = 6;
+const SO_FAR_TEXT_BYTES_MAX: usize = 320;
+
+/// The latest summary, the titles of stored observations and the texts of the newest, newest last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RollingSummary {
     #[serde(default)]
@@ -32,6 +36,9 @@ pub struct RollingSummary {
     next_steps: String,
     #[serde(default)]
     titles: VecDeque<String>,
+    /// The texts of the newest observations, by title.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    texts: VecDeque<(String, String)>,
 }
 
 impl RollingSummary {
@@ -56,8 +63,17 @@ impl RollingSummary {
         let is_absorbed =
             |title: &String| distilled.absorbed.iter().any(|absorbed| is_same_title(&absorbed.title, title));
         self.titles.retain(|title| !is_absorbed(title));
+        self.texts.retain(|(title, _)| !is_absorbed(title));
         for observation in &distilled.observations {
-            self.titles.push_back(truncate_middle::shorten(&observation.text.title, 200).into_owned());
+            let title = truncate_middle::shorten(&observation.text.title, 200).into_owned();
+            let text = kept_text(&observation.text);
+            if !text.is_empty() {
+                self.texts.push_back((title.clone(), text));
+            }
+            self.titles.push_back(title);
+        }
+        while self.texts.len() > SO_FAR_TEXTS_MAX {
+            self.texts.pop_front();
         }
         while self.titles.len() > SO_FAR_TITLES_MAX {
             self.titles.pop_front();
@@ -81,11 +97,22 @@ impl RollingSummary {
             text.push_str("already kept:\n");
         }
         for title in &self.titles {
-            let _ = writeln!(text, "- {title}");
+            let said = self.texts.iter().find(|(known, _)| known == title).map(|(_, said)| said.as_str());
+            let _ = match said {
+                Some(said) => writeln!(text, "- {title}: {said}"),
+                None => writeln!(text, "- {title}"),
+            };
         }
         let text = quote::escape_tags(text.trim_end());
         truncate_middle::shorten(&text, SO_FAR_BYTES_MAX).into_owned()
     }
+}
+
+/// Narrative and facts of an observation in one line.
+fn kept_text(text: &ObservationText) -> String {
+    let parts = std::iter::once(&text.narrative).chain(&text.facts).filter(|part| !part.is_empty());
+    let line: Vec<&str> = parts.flat_map(|part| part.split_whitespace()).collect();
+    truncate_middle::prefix(&line.join(" "), SO_FAR_TEXT_BYTES_MAX).to_owned()
 }
 
 #[cfg(test)]

@@ -61,3 +61,22 @@ fn absorbed_titles_are_no_longer_listed() {
     rolling.add_episode(&CompressionOutput { absorbed, ..distilled(&["c".into()], None) });
     assert_eq!(rolling.to_prompt_text(), "already kept:\n- b\n- c");
 }
+
+#[test]
+fn newest_observations_are_shown_with_their_text() {
+    let mut rolling = RollingSummary::default();
+    let titles: Vec<String> = (0..8).map(|n| format!("title {n}")).collect();
+    let mut output = distilled(&titles, None);
+    for observation in &mut output.observations {
+        observation.text.narrative = format!("Text of {}.", observation.text.title);
+        observation.text.facts = vec!["A fact".into()];
+    }
+    rolling.add_episode(&output);
+    let text = rolling.to_prompt_text();
+    assert!(text.contains("- title 1\n- title 2: Text of title 2. A fact\n"), "{text}");
+    let absorbed = vec![claude_mem_core::memory::AbsorbedTitle { into: 0, title: "title 7".into() }];
+    rolling.add_episode(&CompressionOutput { absorbed, ..CompressionOutput::default() });
+    assert!(!rolling.to_prompt_text().contains("title 7"));
+    let kept = rolling.to_json().unwrap();
+    assert_eq!(RollingSummary::from_json(Some(&kept)), rolling);
+}

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::quote;
 use crate::truncate_middle;
-use claude_mem_core::episode::{EpisodeStep, ToolKind};
+use claude_mem_core::episode::{EpisodeStep, ToolKind, touched_file};
 use claude_mem_core::limits::{PROMPT_STEP_BYTES_MAX, PROMPT_STEP_BYTES_MIN};
 
 /// Bytes of the markup around a step, at most; attributes are truncated to fit.
@@ -73,12 +73,16 @@ impl StepText {
         if let Some(agent) = &step.agent {
             let _ = write!(frame, " agent=\"{}\"", quote::sanitize_attribute(agent));
         }
+        let file = touched_file(&step.tool, &step.input).map_or("", |touched| path_end(touched.path));
+        quote::write_attribute(&mut frame, "file", file);
         frame.push_str(">\n");
-        // The output of an edit repeats its input, with the whole file before and after.
-        let output = if step.modified_file().is_some() { String::new() } else { to_plain_text(&step.output) };
+        // The output of an edit repeats its input, with the whole file before and after. Answers of the person stand
+        // among the words of the turn, with their voice.
+        let is_repeated = step.modified_file().is_some() || !step.answered_questions().is_empty();
+        let output = if is_repeated { String::new() } else { to_plain_text(&step.output) };
         Self {
             frame,
-            input: quote::escape_tags(&to_plain_text(&step.input)),
+            input: quote::escape_tags(&to_plain_text(&without_repeats(&step.input, !file.is_empty()))),
             output: quote::escape_tags(&output),
             weight: weight(step),
         }
@@ -98,6 +102,33 @@ impl StepText {
         }
         text.push_str("</step>\n");
     }
+}
+
+/// Bytes of the replaced text of an edit: the new text says more.
+const OLD_TEXT_BYTES_MAX: usize = 240;
+
+/// The last characters of a path, as many as an attribute holds.
+fn path_end(path: &str) -> &str {
+    let start = path.len().saturating_sub(ATTRIBUTE_BYTES);
+    &path[path.ceil_char_boundary(start)..]
+}
+
+/// The length of an attribute.
+const ATTRIBUTE_BYTES: usize = 96;
+
+/// The input without its path, which the frame names, and with the replaced text of an edit shortened.
+fn without_repeats(input: &Value, names_file: bool) -> Value {
+    let Some(fields) = input.as_object() else {
+        return input.clone();
+    };
+    let mut kept = fields.clone();
+    if names_file {
+        kept.retain(|name, _| !matches!(name.as_str(), "file_path" | "notebook_path"));
+    }
+    if let Some(Value::String(old)) = kept.get_mut("old_string") {
+        *old = truncate_middle::shorten(old, OLD_TEXT_BYTES_MAX).into_owned();
+    }
+    Value::Object(kept)
 }
 
 /// Allocates the bytes by weight. A call that needs less than its share gets what it needs; the rest

@@ -30,8 +30,7 @@ fn call_is_rendered_as_plain_lines() {
     stdout: error: no
     </out>
     </step>
-    <step n="2" tool="Edit" agent="a1">
-    file_path: /a.rs
+    <step n="2" tool="Edit" agent="a1" file="/a.rs">
     new_string:
     y
     z
@@ -89,4 +88,18 @@ proptest! {
         let text = render_steps(&steps, room);
         prop_assert!(text.len() <= room.max(40), "{} of {room}", text.len());
     }
+}
+
+#[test]
+fn path_and_new_text_of_an_edit_survive_a_cut() {
+    let path = format!("/home/user/{}/src/list.rs", "deep/".repeat(40));
+    let edit = EpisodeStep {
+        tool: "Edit".into(),
+        input: json!({"file_path": path, "old_string": "o".repeat(4_000), "new_string": "n".repeat(300)}),
+        output: json!({"filePath": path}),
+        ..EpisodeStep::default()
+    };
+    let text = render_steps(&[edit], 900);
+    assert!(text.contains("src/list.rs\">"), "{text}");
+    assert!(text.contains(&"n".repeat(300)), "{text}");
 }

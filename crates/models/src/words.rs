@@ -1,4 +1,5 @@
-//! Renders the texts of a turn other than its prompt and final message, within a byte limit.
+//! Renders the texts of a turn other than its prompt and final message, within a byte limit: messages, rejections,
+//! and the person's answers to questions of the agent.
 //!
 //! Bytes go to the sources that count most in the table of sources, and to the latest text among equals.
 
@@ -6,8 +7,9 @@ use std::fmt::Write as _;
 
 use super::quote;
 use crate::truncate_middle;
-use claude_mem_core::episode::{Episode, EpisodeText};
+use claude_mem_core::episode::{AnsweredQuestion, Episode, EpisodeStep, EpisodeText};
 use claude_mem_core::limits::{PROMPT_BYTES_MAX, PROMPT_TEXT_BYTES_MAX};
+use claude_mem_core::source::TextSource;
 
 /// Maximum bytes of a message to a model that all texts of a turn may take.
 const PROMPT_WORDS_BYTES_MAX: usize = 8 << 10;
@@ -20,11 +22,12 @@ const _: () = assert!(PROMPT_WORD_BYTES_MAX < PROMPT_WORDS_BYTES_MAX);
 
 /// Renders the texts in order, in at most `PROMPT_WORDS_BYTES_MAX` bytes.
 pub(super) fn render_texts(episode: &Episode) -> String {
-    let rendered: Vec<String> = episode.texts.iter().map(|text| render_text(episode, text)).collect();
+    let answers = episode.steps.iter().flat_map(answer_texts);
+    let mut texts: Vec<EpisodeText> = episode.texts.iter().cloned().chain(answers).collect();
+    texts.sort_by_key(|text| text.at);
+    let rendered: Vec<String> = texts.iter().map(|text| render_text(episode, text)).collect();
     let mut order: Vec<usize> = (0..rendered.len()).collect();
-    order.sort_by_key(|at| {
-        (std::cmp::Reverse(episode.texts[*at].source.traits().weight), std::cmp::Reverse(*at))
-    });
+    order.sort_by_key(|at| (std::cmp::Reverse(texts[*at].source.traits().weight), std::cmp::Reverse(*at)));
     let mut room = PROMPT_WORDS_BYTES_MAX;
     let mut kept: Vec<usize> = Vec::new();
     for at in order {
@@ -35,6 +38,23 @@ pub(super) fn render_texts(episode: &Episode) -> String {
     }
     kept.sort_unstable();
     kept.iter().map(|at| rendered[*at].as_str()).collect()
+}
+
+/// The person's answers to the questions of one call, as texts of the person.
+fn answer_texts(step: &EpisodeStep) -> Vec<EpisodeText> {
+    let text = |answered: AnsweredQuestion<'_>| {
+        let described = answered.options.iter().find(|(label, _)| *label == answered.answer);
+        let description = described.map(|(_, description)| *description).filter(|text| !text.is_empty());
+        let description = description.map(|text| format!(" ({text})")).unwrap_or_default();
+        EpisodeText {
+            source: TextSource::Answer,
+            text: format!("{}\n{}{description}", answered.question, answered.answer),
+            at: step.at,
+            id: None,
+            about: Some(answered.header.to_owned()),
+        }
+    };
+    step.answered_questions().into_iter().map(text).collect()
 }
 
 /// One text with its source, its voice and the number of calls before it.
