@@ -97,9 +97,13 @@ function finder(words) {
   return known.length ? new RegExp(`(${known.map(whole).join('|')})`, 'iu') : null;
 }
 
-/** Text as it was written, `code` set as code, with the words that a search matched set apart. */
+/** `code`, and **strong** text; stars of a path such as `src/**` are none. */
+const SPANS = /`([^`\n]+)`|\*\*(?![\s/*])((?:`[^`\n]+`|[^`*\n])+)(?<![\s/])\*\*(?!\/)/;
+
+/** Text as it was written, with `code`, **strong** text and the words that a search matched set apart. */
 export function marked(text, words) {
   const found = finder(words);
   const plain = (part) => (found ? part.split(found).map((piece, at) => (at % 2 ? h('mark', {}, piece) : piece)) : part);
-  return String(text ?? '').split(/`([^`\n]+)`/).map((part, at) => (at % 2 ? h('code', {}, plain(part)) : plain(part)));
+  const spans = [plain, (code) => h('code', {}, plain(code)), (strong) => h('strong', {}, marked(strong, words))];
+  return String(text ?? '').split(SPANS).map((part, at) => part && spans[at % spans.length](part));
 }

@@ -18,6 +18,9 @@ const HOW = {
 /** The kinds of the second list. */
 const SAID = 'summary,prompt,message,account';
 
+/** Whether a row is among the results by its meaning alone. */
+const isByMeaning = ({ why }) => why?.vectors > 0 && !why.matched.length && !why.names;
+
 const isElsewhere = (found) => found.scope.how.startsWith('otherProjects');
 
 /** Whether the last word may go on. */
@@ -77,8 +80,9 @@ export function search(world, { params }) {
   const say = debounce(0, () => {
     const total = memories.count + said.count;
     const scope = memories.scope ?? said.scope;
-    const backlog = scope?.unindexed ? `Search by meaning does not cover ${plural(scope.unindexed, 'text')} yet: indexing goes on.` : '';
-    const how = total > 0 && HOW[memories.count ? memories.scope?.how : said.scope?.how];
+    const backlog = scope?.unindexed ? `Not yet searchable by meaning: ${plural(scope.unindexed, 'text')}. Indexing continues.` : '';
+    const isNear = total > 0 && parts.every(({ list }) => list.rows().every(isByMeaning));
+    const how = total > 0 && HOW[isNear ? 'near' : memories.count ? memories.scope?.how : said.scope?.how];
     fill(note, [how, ...(scope?.notes ?? []), backlog].filter(Boolean).join(' '));
     none.hidden = total > 0;
     if (!none.hidden) fill(none, zero());

@@ -111,7 +111,7 @@ test('the progress of the semantic index is told', async () => {
     return route.fulfill({ json: { ...found, scope: { ...found.scope, unindexed: 1_234 } } });
   });
   await visit(page, 'search?q=gauge');
-  await page.getByText('Search by meaning does not cover 1,234 texts yet: indexing goes on.').waitFor();
+  await page.getByText('Not yet searchable by meaning: 1,234 texts. Indexing continues.').waitFor();
   await page.unrouteAll({ behavior: 'wait' });
   await visit(page, 'search?q=gauge+slow');
   await shows('Tide tables');
