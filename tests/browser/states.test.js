@@ -223,6 +223,9 @@ test('a session shows its received memories and all its summaries, with figures'
   assert.equal(await told.textContent(), `${whole.told.memories} memories, ${whole.told.tokens.toLocaleString('en')} tokens`);
   assert.equal(await page.locator('mem-injection tbody tr').count(), whole.injections.length);
   await becomes(page, async () => (await handles()).filter((one) => one.startsWith('S')).length, whole.summaries.length);
+  // Summaries and replies are lines that name their kind.
+  for (const kind of ['Summary', 'Agent reply']) await page.locator('mem-card.quiet .type', { hasText: kind }).first().waitFor();
+  assert.equal(await page.locator('mem-card.quiet[data-handle^="#"]').count(), 0, 'memories are not');
   assert.ok(whole.summaries.length > 1, 'it has several summaries');
   // A row that is forgotten elsewhere disappears here, too.
   const gone = whole.observations[0];
