@@ -96,7 +96,7 @@ export function search(world, { params }) {
       { class: 'facts' },
       hasFilters && h('li', {}, h('button', { type: 'button', class: 'inline', onclick: () => filters.clear() }, 'Clear the filters')),
       world.project && h('li', {}, 'Only this project and, without a match, others were searched. Choose “All projects” above to search all.'),
-      h('li', {}, 'Use fewer or other words: words and meaning are both searched.'),
+      value('q') && h('li', {}, 'Use fewer or other words: words and meaning are both searched.'),
       h('li', {}, 'Filters can be typed, too: ', h('code', {}, 'type:decision'), ' ', h('code', {}, 'file:login.rs'), ' ', h('code', {}, 'since:7d'), ' ', h('code', {}, '"exact words"')),
     );
     return [state(value('q') || hasFilters ? 'No results' : 'Type something to search for', tips)];
