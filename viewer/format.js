@@ -61,8 +61,10 @@ export const isAlike = (one, other) => Math.abs(one.length - other.length) <= SI
 export function restAfter(text, words) {
   const [whole, begun] = [text.replace(/^User: “([^”]*)”$/, '$1'), words.replace(/…$/, '')];
   if (!whole.toLowerCase().startsWith(begun.toLowerCase())) return text;
-  const rest = whole.slice(begun.length).replace(/^[.\s]+/, '');
-  return rest && begun !== words ? `…${rest}` : rest;
+  const tail = whole.slice(begun.length);
+  const rest = tail.replace(/^[.\s]+/, '');
+  const isSentence = begun === words && /^\s*[.!?…\n]/.test(tail);
+  return rest && !isSentence ? `…${rest}` : rest;
 }
 export const apiOf = (row) => `/api/${{ observation: 'observations', summary: 'summaries', prompt: 'prompts', message: 'messages', account: 'accounts' }[row.kind]}/${row.id}`;
 const LETTERS = { '#': 'observation', S: 'summary', P: 'prompt', M: 'message', A: 'account' };

@@ -35,6 +35,12 @@ test('running turns and concepts that could not be loaded say so', async () => {
   await visit(page, 'feed');
   await page.locator('.running', { hasText: 'the disk is full' }).waitFor();
   await heal();
+  // Without a worker the bar above says so, once.
+  await page.route('**/api/running', (route) => route.abort());
+  await stage.hook('UserPromptSubmit', { prompt: 'Scrub the deck', prompt_id: 'deck-1' }, 'deck');
+  await becomes(page, () => page.locator('.running').textContent(), '');
+  await page.unroute('**/api/running');
+  await stage.hook('Stop', { last_assistant_message: 'It is clean.', prompt_id: 'deck-1' }, 'deck');
   await visit(page, 'search?q=planks');
   const healConcepts = await failing(page, '**/api/observations?*');
   await page.locator('[name="concept"]').focus();

@@ -148,6 +148,16 @@ test('the only project and the only agent are not named on every row, from the f
   await name.waitFor();
 });
 
+test('a line that goes on from the title says so', async () => {
+  const { page, stage } = it;
+  await stage.save({ text: 'The old pier was paved with granite.', title: 'The old pier was paved', type: 'change' });
+  await stage.save({ text: 'The new pier was paved. Granite was used.', title: 'The new pier was paved', type: 'change' });
+  await visit(page, 'feed?type=change');
+  const lede = async (title) => card(page, title).locator('.lede').textContent();
+  assert.equal(await lede('The old pier'), '…with granite.');
+  assert.equal(await lede('The new pier'), 'Granite was used.');
+});
+
 test('emphasis is set as emphasis, and the stars of paths stay', async () => {
   const { page, stage } = it;
   const row = await stage.save({ text: 'Raise it to **`0.2.0`** in **each manifest**; `src/**` and lib/**/a.rs, test/**/b.rs stay.', title: 'The version was raised', type: 'change' });
