@@ -50,7 +50,10 @@ export async function sessions(world, { params }) {
     try {
       const pages = [];
       for (let offset = 0; offset === 0 || offset < known.length; offset += 200) pages.push(await load(offset, Math.min(200, Math.max(known.length - offset, PAGE))));
-      known = pages.flatMap((page) => page.items);
+      const items = pages.flatMap((page) => page.items);
+      // Rows that stay the same are not replaced under the mouse.
+      if (JSON.stringify(items) === JSON.stringify(known)) return;
+      known = items;
       draw();
     } catch { /* The stream says when the worker is gone. */ }
   });
