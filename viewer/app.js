@@ -69,6 +69,7 @@ router.framed = ({ name, params }, title) => {
     else one.removeAttribute('aria-current');
   }
   const project = world.projects.find((one) => String(one.id) === world.project);
+  document.documentElement.toggleAttribute('data-chosen-project', Boolean(world.project));
   document.title = [title, project?.name, 'claude-mem'].filter(Boolean).join(' · ');
   // Before the projects are known there is no option to choose.
   if ([...chooser.options].some((one) => one.value === world.project)) chooser.value = world.project;

@@ -8,7 +8,6 @@ import { isSelected, select } from './selection.js';
 import { madeBy, ORIGINS, TEXTS } from './texts.js';
 import { baseName, brief, count, hrefOf, mark, marked, plural, titleOf, typeName, typeOf } from './format.js';
 
-const CONCEPTS = 3;
 /** Characters of a summary that serve as its title. */
 const GIST_CHARS = 160;
 /** Elements that hold the rows of cards: both have `add`, `drop` and `putBack`. */
@@ -115,7 +114,7 @@ export class MemCard extends HTMLElement {
   #meta(reason) {
     const row = this.#row;
     // An open card lists them all.
-    const [files, concepts] = this.#open ? [[], []] : [row.kind === 'observation' ? [...row.filesModified, ...row.filesRead] : [], row.concepts ?? []];
+    const files = !this.#open && row.kind === 'observation' ? [...row.filesModified, ...row.filesRead] : [];
     const tag = (text) => h('span', { class: 'tag' }, text);
     return h(
       'p',
@@ -130,7 +129,6 @@ export class MemCard extends HTMLElement {
       row.level === 'proposed' && row.replacedBy == null && tag(TEXTS.suggested),
       row.project && !this.#inSession && !this.#inTurn && h('bdi', { class: 'project-name' }, row.project.name),
       files.length > 0 && h('span', { class: 'mono' }, h('bdi', {}, baseName(files[0])), files.length > 1 && ` +${files.length - 1}`),
-      concepts.length > 0 && h('bdi', { class: 'concepts' }, concepts.slice(0, CONCEPTS).join(', ')),
       reason && h('span', { class: 'reason' }, reason),
     );
   }

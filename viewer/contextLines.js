@@ -9,6 +9,9 @@ import { toast, undoToast } from './toasts.js';
 /** The id at the start of a line, or the one in the heading of the last session. */
 const HANDLE = /^- ([#SPMA]\d+)\b|^## .*\b(A\d+)\)$/;
 
+/** The memories among the rows of the text; the others are accounts and summaries. */
+export const memoriesIn = (block) => block.items.filter((item) => item.handle.startsWith('#'));
+
 export function contextLines(block, show) {
   const items = new Map(block.items.map((item) => [item.handle, item]));
   const run = (act) => async () => {
@@ -23,13 +26,15 @@ export function contextLines(block, show) {
   const line = (text) => {
     const [, listed, headed] = HANDLE.exec(text) ?? [];
     const item = items.get(listed ?? headed);
+    const look = text.startsWith('#') ? 'line-heading' : null;
+    if (!item) return h('tr', { class: look }, h('td', { class: 'line', dir: 'auto', colspan: '4' }, text));
     return h(
       'tr',
-      { class: text.startsWith('#') ? 'line-heading' : null, 'data-row': item?.handle },
-      h('td', { class: 'line', dir: 'auto' }, item && listed ? withLink(text, listed) : text),
-      h('td', {}, item?.reason ?? ''),
-      h('td', { class: 'figure', 'data-name': item ? 'Tokens' : null }, item ? count(item.tokens) : ''),
-      h('td', {}, item && actions(item)),
+      { class: look, 'data-row': item.handle },
+      h('td', { class: 'line', dir: 'auto' }, listed ? withLink(text, listed) : text),
+      h('td', {}, item.reason),
+      h('td', { class: 'figure', 'data-name': 'Tokens' }, count(item.tokens)),
+      h('td', {}, actions(item)),
     );
   };
   const omitted = (item) => h(
@@ -42,7 +47,7 @@ export function contextLines(block, show) {
   );
   const copy = () => navigator.clipboard.writeText(block.text).then(() => toast('Copied.'), () => toast('The browser does not allow copying.'));
   // `leftOut` counts candidates only; the project may know more memories.
-  const rest = Math.max(block.known - block.items.filter((item) => item.handle.startsWith('#')).length, block.leftOut);
+  const rest = Math.max(block.known - memoriesIn(block).length, block.leftOut);
   const cut = h('tr', { class: 'cut' }, h('th', { colspan: '4', scope: 'colgroup' }, rest ? `Cut here by the budget of ${plural(block.budget, 'token')}. Left out: ${plural(rest, 'memory', 'memories')}${block.omitted.length ? `; the next ${block.omitted.length} are below` : ''}` : 'Nothing is left out'));
   return [
     h('div', { class: 'bar-top' }, h('h2', {}, 'The text'), h('button', { type: 'button', class: 'small', onclick: copy }, 'Copy the text')),

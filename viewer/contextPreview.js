@@ -1,7 +1,7 @@
 // The context of the next session, line by line, and the settings that change it.
 
 import { get, patch } from './api.js';
-import { contextLines } from './contextLines.js';
+import { contextLines, memoriesIn } from './contextLines.js';
 import { debounce, failure, fill, h, loading, redraw, state, throttle, trouble } from './dom.js';
 import { count, plural } from './format.js';
 import { recallTry } from './recallTry.js';
@@ -94,7 +94,7 @@ function budgetControl(item, show, save) {
   return { content, asked: () => (isChanged() ? slider.value : undefined) };
 }
 
-const usedOf = (block) => block.text && `${count(block.tokens)} of ${plural(block.budget, 'token')}; ${plural(block.items.length, 'memory', 'memories')} of ${count(block.known)} in the project`;
+const usedOf = (block) => block.text && `${count(block.tokens)} of ${plural(block.budget, 'token')}; ${count(memoriesIn(block).length)} of ${plural(block.known, 'memory', 'memories')} in the project`;
 
 function preview(block, show) {
   if (!block.settings.context) return state('The session receives nothing', 'Injection is switched off above.');

@@ -91,7 +91,7 @@ function chips(name, list, filter) {
   if (!list?.length) return null;
   const look = filter === 'file' ? 'chip mono' : 'chip';
   const chip = (text) => h('a', { class: look, href: `#/search?${new URLSearchParams({ [filter]: text })}` }, h('bdi', {}, text));
-  return h('p', { class: 'chips' }, h('span', { class: 'chips-name' }, name), list.map(chip));
+  return h('p', { class: 'chips' }, h('span', { class: 'chips-name' }, name), h('span', { class: 'chip-list' }, list.map(chip)));
 }
 
 const PARTS = [

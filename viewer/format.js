@@ -61,8 +61,10 @@ export const isAlike = (one, other) => Math.abs(one.length - other.length) <= SI
 export function restAfter(text, words) {
   const [whole, begun] = [text.replace(/^User: “([^”]*)”$/, '$1'), words.replace(/…$/, '')];
   if (!whole.toLowerCase().startsWith(begun.toLowerCase())) return text;
-  const rest = whole.slice(begun.length).replace(/^[.\s]+/, '');
-  return rest && begun !== words ? `…${rest}` : rest;
+  const tail = whole.slice(begun.length);
+  const rest = tail.replace(/^[.\s]+/, '');
+  const isSentence = begun === words && /^\s*[.!?…\n]/.test(tail);
+  return rest && !isSentence ? `…${rest}` : rest;
 }
 export const apiOf = (row) => `/api/${{ observation: 'observations', summary: 'summaries', prompt: 'prompts', message: 'messages', account: 'accounts' }[row.kind]}/${row.id}`;
 const LETTERS = { '#': 'observation', S: 'summary', P: 'prompt', M: 'message', A: 'account' };
@@ -97,9 +99,13 @@ function finder(words) {
   return known.length ? new RegExp(`(${known.map(whole).join('|')})`, 'iu') : null;
 }
 
-/** Text as it was written, `code` set as code, with the words that a search matched set apart. */
+/** `code`, and **strong** text; stars of a path such as `src/**` are none. */
+const SPANS = /`([^`\n]+)`|\*\*(?![\s/*])((?:`[^`\n]+`|[^`*\n])+)(?<![\s/])\*\*(?!\/)/;
+
+/** Text as it was written, with `code`, **strong** text and the words that a search matched set apart. */
 export function marked(text, words) {
   const found = finder(words);
   const plain = (part) => (found ? part.split(found).map((piece, at) => (at % 2 ? h('mark', {}, piece) : piece)) : part);
-  return String(text ?? '').split(/`([^`\n]+)`/).map((part, at) => (at % 2 ? h('code', {}, plain(part)) : plain(part)));
+  const spans = [plain, (code) => h('code', {}, plain(code)), (strong) => h('strong', {}, marked(strong, words))];
+  return String(text ?? '').split(SPANS).map((part, at) => part && spans[at % spans.length](part));
 }

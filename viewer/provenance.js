@@ -67,7 +67,7 @@ function usageOf(usage, { items, hasMore }) {
   const line = (entry) => h(
     'li',
     {},
-    h('strong', {}, SIGNALS[entry.signal] ?? entry.signal), ` ${(PLACES[entry.place] ?? entry.place).toLowerCase()}`,
+    h('span', {}, h('strong', {}, SIGNALS[entry.signal] ?? entry.signal), ` ${(PLACES[entry.place] ?? entry.place).toLowerCase()}`),
     h('span', { class: 'meta' }, h('time', { datetime: new Date(entry.at).toISOString() }, dateTime(entry.at)), entry.reason && h('span', {}, entry.reason), entry.session && h('a', { href: `#/sessions/${encodeURIComponent(`client:${entry.session}`)}` }, 'Open session')),
   );
   const total = usage.shown + usage.fetched + usage.cited;

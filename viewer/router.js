@@ -9,7 +9,7 @@ import { ViewCache } from './viewCache.js';
 const main = document.getElementById('main');
 const PROJECT = 'claude-mem-project';
 /** Views that show one project or all of them: their address names the project. */
-const SCOPED = new Set(['feed', 'search', 'sessions', 'context', 'review', 'usage', 'project', 'trash']);
+const SCOPED = new Set(['feed', 'search', 'sessions', 'context', 'review', 'usage', 'project']);
 /** Names that views had in earlier addresses. */
 const RENAMED = { next: 'context' };
 

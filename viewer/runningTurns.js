@@ -20,7 +20,8 @@ export function runningTurns(world) {
       const { items } = await get('/api/running');
       fill(box, items.filter(isMine).map(line));
     } catch (error) {
-      fill(box, h('p', { class: 'meta' }, `Running turns could not be loaded: ${trouble(error)}`));
+      // The bar above says when the worker is gone.
+      fill(box, error.status !== 0 && h('p', { class: 'meta' }, `Running turns could not be loaded: ${trouble(error)}`));
     }
   });
   painted().then(refresh);

@@ -18,6 +18,9 @@ const HOW = {
 /** The kinds of the second list. */
 const SAID = 'summary,prompt,message,account';
 
+/** Whether a row is among the results by its meaning alone. */
+const isByMeaning = ({ why }) => why?.vectors > 0 && !why.matched.length && !why.names;
+
 const isElsewhere = (found) => found.scope.how.startsWith('otherProjects');
 
 /** Whether the last word may go on. */
@@ -77,8 +80,9 @@ export function search(world, { params }) {
   const say = debounce(0, () => {
     const total = memories.count + said.count;
     const scope = memories.scope ?? said.scope;
-    const backlog = scope?.unindexed ? `Search by meaning does not cover ${plural(scope.unindexed, 'text')} yet: indexing goes on.` : '';
-    const how = total > 0 && HOW[memories.count ? memories.scope?.how : said.scope?.how];
+    const backlog = scope?.unindexed ? `Not yet searchable by meaning: ${plural(scope.unindexed, 'text')}. Indexing continues.` : '';
+    const isNear = total > 0 && parts.every(({ list }) => list.rows().every(isByMeaning));
+    const how = total > 0 && HOW[isNear ? 'near' : memories.count ? memories.scope?.how : said.scope?.how];
     fill(note, [how, ...(scope?.notes ?? []), backlog].filter(Boolean).join(' '));
     none.hidden = total > 0;
     if (!none.hidden) fill(none, zero());
@@ -92,7 +96,7 @@ export function search(world, { params }) {
       { class: 'facts' },
       hasFilters && h('li', {}, h('button', { type: 'button', class: 'inline', onclick: () => filters.clear() }, 'Clear the filters')),
       world.project && h('li', {}, 'Only this project and, without a match, others were searched. Choose “All projects” above to search all.'),
-      h('li', {}, 'Use fewer or other words: words and meaning are both searched.'),
+      value('q') && h('li', {}, 'Use fewer or other words: words and meaning are both searched.'),
       h('li', {}, 'Filters can be typed, too: ', h('code', {}, 'type:decision'), ' ', h('code', {}, 'file:login.rs'), ' ', h('code', {}, 'since:7d'), ' ', h('code', {}, '"exact words"')),
     );
     return [state(value('q') || hasFilters ? 'No results' : 'Type something to search for', tips)];

@@ -12,6 +12,8 @@ import { isRow, oldestFirst } from './rowOrder.js';
 import { purposeOf, statusOf, titleOfSession } from './sessions.js';
 
 const PAGE = 40;
+/** Kinds of rows that repeat what the memories of their turn say. */
+const AFTERWARDS = new Set(['summary', 'message']);
 
 const turnOf = (row) => (row.kind === 'prompt' ? row.number : (row.promptNumber ?? 0));
 /** A turn begins with its prompt, whatever the clocks of its rows say. */
@@ -75,7 +77,7 @@ function timelineOf(whole, firstTurn) {
     compare: byTurn,
     headingOf: (row) => (turnOf(row) > 0 ? `Turn ${turnOf(row)}` : 'Before the first turn'),
     card: { inSession: true },
-    make: (row, { open, ...more }) => (row.kind === 'injection' ? MemInjection.of(row, more) : MemCard.of(row, { open: open(row.handle), ...more })),
+    make: (row, { open, ...more }) => (row.kind === 'injection' ? MemInjection.of(row, more) : MemCard.of(row, { open: open(row.handle), quiet: AFTERWARDS.has(row.kind), ...more })),
     empty: () => state('Nothing of this session is stored', 'It was private, or its project is ignored.'),
     load: async (after) => {
       const left = rowsOf(whole()).filter((row) => !after || byTurn(after, row) < 0);

@@ -50,7 +50,10 @@ export async function sessions(world, { params }) {
     try {
       const pages = [];
       for (let offset = 0; offset === 0 || offset < known.length; offset += 200) pages.push(await load(offset, Math.min(200, Math.max(known.length - offset, PAGE))));
-      known = pages.flatMap((page) => page.items);
+      const items = pages.flatMap((page) => page.items);
+      // Rows that stay the same are not replaced under the mouse.
+      if (JSON.stringify(items) === JSON.stringify(known)) return;
+      known = items;
       draw();
     } catch { /* The stream says when the worker is gone. */ }
   });
@@ -72,7 +75,10 @@ const QUIET_MS = 3_600_000;
 const isActive = (session) => session.status === 'active' && Date.now() - session.lastActivityAt < QUIET_MS;
 export const statusOf = (session) => (isActive(session) ? 'Active' : session.status === 'active' ? 'Idle' : 'Ended');
 /** The purpose of a session: that of its account, else its first prompt. */
-export const purposeOf = (session) => session.purpose ?? (session.title ? withoutHeadingMark(session.title) : 'A session without a prompt');
+export const purposeOf = (session) => session.purpose ?? (session.title ? sessionName(session.title) : 'A session without a prompt');
+/** A longer first line of a prompt is stored without its end. */
+const NAME_CHARS = 200;
+const sessionName = (title) => withoutHeadingMark(title) + ([...title].length >= NAME_CHARS ? '…' : '');
 export const titleOfSession = (session) => marked(purposeOf(session));
 const textOf = (session) => [session.purpose, session.title, session.outcome, session.branch, session.agent.title, session.project?.name, ...session.filesEdited].join(' ').toLowerCase();
 
@@ -87,7 +93,7 @@ function line(session) {
   const rest = session.files - Math.min(session.filesEdited.length, 2);
   const facts = [
     session.branch, duration(session.lastActivityAt - session.createdAt),
-    plural(session.promptCounter, 'turn'), plural(session.observations, 'memory', 'memories'), files && (rest > 0 ? `${files} +${rest}` : files),
+    plural(session.promptCounter, 'turn'), session.observations > 0 && plural(session.observations, 'memory', 'memories'), files && (rest > 0 ? `${files} +${rest}` : files),
   ];
   return h(
     'li',

@@ -22,7 +22,7 @@ export async function team(world) {
     if (drawn === JSON.stringify(found)) return;
     drawn = JSON.stringify(found);
     fill(title, found.name || 'Team');
-    fill(box, found.joined ? content(found) : state('No team', ['To share memories with others, open the link of your team’s administrator: ', command('claude-mem team join LINK')]));
+    fill(box, found.joined ? content(found) : state('No team', ['To share memories with others, run this with the link from your team’s administrator: ', command('claude-mem team join LINK')]));
   };
   const again = () => box.isConnected && load().catch(() => { /* The stream says when the worker is gone. */ });
   const timer = setInterval(() => {

@@ -111,10 +111,23 @@ test('the progress of the semantic index is told', async () => {
     return route.fulfill({ json: { ...found, scope: { ...found.scope, unindexed: 1_234 } } });
   });
   await visit(page, 'search?q=gauge');
-  await page.getByText('Search by meaning does not cover 1,234 texts yet: indexing goes on.').waitFor();
+  await page.getByText('Not yet searchable by meaning: 1,234 texts. Indexing continues.').waitFor();
   await page.unrouteAll({ behavior: 'wait' });
   await visit(page, 'search?q=gauge+slow');
   await shows('Tide tables');
+});
+
+test('results by meaning alone say so', async () => {
+  await page.route('**/api/search?*', async (route) => {
+    const found = await (await route.fetch()).json();
+    const items = found.items.map((row) => ({ ...row, why: { ...row.why, words: 0, names: 0, vectors: 0.3, matched: [] } }));
+    return route.fulfill({ json: { ...found, items } });
+  });
+  await visit(page, 'search?q=gauge+answer');
+  await page.getByText('Nothing matches the words: these are the nearest in meaning.').waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  await visit(page, 'search?q=gauge+cached');
+  await page.getByText('Nothing matches the words').waitFor({ state: 'detached' });
 });
 
 const clear = async () => {

@@ -6,7 +6,7 @@ import { becomes, exported, opened, picture, revisit, shown, until, visit } from
 
 const HOUR_MS = 3_600_000;
 /** Sessions of an export, with their age in hours. */
-const AGED = [['aged-1', 30, 'Caulk the old barge'], ['aged-2', 24 * 10, 'Count the mooring rings'], ['aged-3', 24 * 60, 'Sound the channel']];
+const AGED = [['aged-1', 30, 'Caulk the old barge'], ['aged-4', 36, `Paint ${'the long pier '.repeat(20)}`.slice(0, 200)], ['aged-2', 24 * 10, 'Count the mooring rings'], ['aged-3', 24 * 60, 'Sound the channel']];
 
 const agedSessions = (root) => {
   const now = Date.now();
@@ -40,6 +40,8 @@ test('a session has its outcome, duration, branch and agent, below its day', asy
   assert.match(facts, /harbour \| Claude Code \| main \| under a minute \| 1 turn/);
   assert.match((await line('Grease the winch').locator('.meta bdi').allTextContents()).join(' | '), /Codex/);
   assert.match((await line('Caulk the old barge').locator('.meta bdi').allTextContents()).join(' | '), /branch-0 \| 1 h 30 min/);
+  assert.match(await line('Paint the long pier').locator('.row-title').textContent(), /…$/, 'a name that was cut says so');
+  assert.doesNotMatch(await line('Caulk the old barge').textContent(), /0 memories|…/);
   const days = await page.locator('h2.day').allTextContents();
   assert.equal(days[0], 'Today');
   assert.equal(new Set(days).size, days.length, 'each day once');
@@ -75,7 +77,7 @@ test('a session is active while it works, and idle an hour later', async () => {
 test('the period and the agent narrow the list, and it can be exported', async () => {
   const { page, stage } = it;
   const titles = () => page.locator('.row-title').allTextContents();
-  for (const [period, hidden] of [['Last 24 hours', ['Caulk', 'Count', 'Sound']], ['Last 7 days', ['Count', 'Sound']], ['Last 30 days', ['Sound']], ['Last 90 days', []]]) {
+  for (const [period, hidden] of [['Last 24 hours', ['Caulk', 'Paint', 'Count', 'Sound']], ['Last 7 days', ['Count', 'Sound']], ['Last 30 days', ['Sound']], ['Last 90 days', []]]) {
     await page.getByLabel('Period').selectOption({ label: period });
     const wanted = (await stage.api('GET', '/api/sessions?limit=50')).items.filter((one) => !hidden.some((word) => one.title?.startsWith(word))).length;
     await becomes(page, async () => (await titles()).length, wanted, period);
@@ -119,7 +121,8 @@ test('the list is live also after “More”, and “← Sessions” leads back 
   await line('Hoist the late flag').waitFor();
   assert.ok((await page.locator('a.row').count()) > 40, 'the sessions that were loaded stay');
   const low = line('Plank number 3').last();
-  await low.scrollIntoViewIfNeeded();
+  // At once: a list that is drawn again meanwhile replaces the row.
+  await low.evaluate((one) => one.scrollIntoView({ block: 'center' }));
   const before = await page.evaluate(() => Math.round(scrollY));
   assert.ok(before > 400, `scrolled to ${before}`);
   await low.click();

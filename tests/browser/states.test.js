@@ -35,6 +35,12 @@ test('running turns and concepts that could not be loaded say so', async () => {
   await visit(page, 'feed');
   await page.locator('.running', { hasText: 'the disk is full' }).waitFor();
   await heal();
+  // Without a worker the bar above says so, once.
+  await page.route('**/api/running', (route) => route.abort());
+  await stage.hook('UserPromptSubmit', { prompt: 'Scrub the deck', prompt_id: 'deck-1' }, 'deck');
+  await becomes(page, () => page.locator('.running').textContent(), '');
+  await page.unroute('**/api/running');
+  await stage.hook('Stop', { last_assistant_message: 'It is clean.', prompt_id: 'deck-1' }, 'deck');
   await visit(page, 'search?q=planks');
   const healConcepts = await failing(page, '**/api/observations?*');
   await page.locator('[name="concept"]').focus();
@@ -223,6 +229,9 @@ test('a session shows its received memories and all its summaries, with figures'
   assert.equal(await told.textContent(), `${whole.told.memories} memories, ${whole.told.tokens.toLocaleString('en')} tokens`);
   assert.equal(await page.locator('mem-injection tbody tr').count(), whole.injections.length);
   await becomes(page, async () => (await handles()).filter((one) => one.startsWith('S')).length, whole.summaries.length);
+  // Summaries and replies are lines that name their kind.
+  for (const kind of ['Summary', 'Agent reply']) await page.locator('mem-card.quiet .type', { hasText: kind }).first().waitFor();
+  assert.equal(await page.locator('mem-card.quiet[data-handle^="#"]').count(), 0, 'memories are not');
   assert.ok(whole.summaries.length > 1, 'it has several summaries');
   // A row that is forgotten elsewhere disappears here, too.
   const gone = whole.observations[0];

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { becomes, card, exported, failing, focused, opened, picture, revisit, siblingsOffered, until, visit, walk } from './stage.js';
+import { becomes, card, exported, failing, focused, opened, picture, revisit, shown, siblingsOffered, until, visit, walk } from './stage.js';
 
 const RULE = 'From now on always moor the ferry at the north berth';
 const OLD_ROWS = 30;
@@ -26,6 +26,8 @@ const it = opened(async (stage) => {
   stage.import(oldMemories(stage.project));
   await stage.api('POST', '/api/context/inject', { project: 'harbour', sessionId: 'reader-1' });
 });
+/** The memories among the rows of a preview. */
+const memoriesOf = (block) => block.items.filter((item) => item.handle.startsWith('#'));
 const row = (handle) => it.page.locator(`mem-card[data-handle="${handle}"]`);
 
 test('the panel quotes the source and leads to its turn', async () => {
@@ -88,6 +90,57 @@ test('the panel shows use, replacements and edits as a difference', async () => 
   await visit(page, 'memory/%239999');
   await page.getByText('There is no #9999').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0, 'it would not help');
+  await visit(page, 'feed');
+});
+
+test('four questions of a new user are answered by keys alone', async () => {
+  const { page, stage } = it;
+  const press = async (...keys) => { for (const key of keys) await page.keyboard.press(key); };
+  const go = async (letter, view) => {
+    await page.locator('.brand').focus();
+    await press('g', letter);
+    await page.locator(`main[data-view="${view}"]`).waitFor();
+    await shown(page);
+  };
+  // Where does a decision come from?
+  const made = (await stage.api('GET', '/api/observations?type=decision&limit=50')).items.find((one) => one.session && one.promptNumber > 0);
+  await go('f', 'feed');
+  await walk(page, 'j', `mem-card[data-handle="${made.handle}"] .card-toggle`);
+  await press('i');
+  await page.locator('.panel blockquote').first().waitFor();
+  await walk(page, 'Tab', '.panel figcaption a');
+  await press('Enter');
+  await page.locator('main[data-view="session"] .target').waitFor();
+  // Which rule replaced another?
+  await go('r', 'review');
+  await walk(page, 'Tab', `#review-replaced [data-row="${decision.handle}"] .meta a`);
+  await press('Enter');
+  await page.locator('.story section', { hasText: 'Replaces' }).getByText(decision.title).waitFor();
+  // What will the next session receive, and how is that changed?
+  await go('c', 'context');
+  await page.locator('.lines').waitFor();
+  const [first] = memoriesOf(await stage.api('GET', '/api/context/preview?project=harbour'));
+  const pinned = async () => (await stage.api('GET', `/api/observations/${first.handle.slice(1)}`)).pinned;
+  await walk(page, 'Tab', `[data-row="${first.handle}"] button`);
+  await press('Enter');
+  await becomes(page, pinned, true);
+  await page.locator('.toast', { hasText: 'Pinned' }).waitFor();
+  await press('u');
+  await becomes(page, pinned, false);
+  // Which memories are never used? Three of them are forgotten.
+  await go('u', 'usage');
+  const unused = page.locator('[aria-label="Received and never used"] tbody tr');
+  const before = await unused.count();
+  assert.ok(before >= 3, `${before} are never used`);
+  await walk(page, 'Tab', '[aria-label="Received and never used"] .danger');
+  for (const n of [1, 2, 3]) {
+    await press('Enter');
+    await becomes(page, () => unused.count(), before - n);
+    await focused(page, '[aria-label="Received and never used"] .danger', 'the next row has the focus');
+  }
+  const forgotten = (await stage.api('GET', '/api/trash')).items.map((one) => one.handle);
+  assert.equal(forgotten.length, 3);
+  await stage.api('POST', '/api/memory/bulk', { handles: forgotten, action: 'restore' });
   await visit(page, 'feed');
 });
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { becomes, card, focused, opened, picture, revisit, until, visit, walk } from './stage.js';
+import { becomes, card, focused, opened, picture, revisit, shown, until, visit, walk } from './stage.js';
 
 const it = opened(async (stage) => {
   await stage.turn('Paint the pier green', { said: 'The pier is green now.' });
@@ -139,4 +139,32 @@ test('the only project and the only agent are not named on every row, from the f
   stage.settle();
   await page.locator('#project option', { hasText: 'yard' }).waitFor({ state: 'attached' });
   await name.waitFor();
+  // Nor is the chosen one.
+  await page.locator('#project').selectOption({ label: 'harbour' });
+  await shown(page);
+  await name.waitFor({ state: 'hidden' });
+  await page.locator('#project').selectOption('');
+  await shown(page);
+  await name.waitFor();
+});
+
+test('a line that goes on from the title says so', async () => {
+  const { page, stage } = it;
+  await stage.save({ text: 'The old pier was paved with granite.', title: 'The old pier was paved', type: 'change' });
+  await stage.save({ text: 'The new pier was paved. Granite was used.', title: 'The new pier was paved', type: 'change' });
+  await visit(page, 'feed?type=change');
+  const lede = async (title) => card(page, title).locator('.lede').textContent();
+  assert.equal(await lede('The old pier'), '…with granite.');
+  assert.equal(await lede('The new pier'), 'Granite was used.');
+});
+
+test('emphasis is set as emphasis, and the stars of paths stay', async () => {
+  const { page, stage } = it;
+  const row = await stage.save({ text: 'Raise it to **`0.2.0`** in **each manifest**; `src/**` and lib/**/a.rs, test/**/b.rs stay.', title: 'The version was raised', type: 'change' });
+  await visit(page, `memory/${encodeURIComponent(row.handle)}`);
+  const prose = page.locator('mem-card .prose');
+  await prose.waitFor();
+  assert.equal(await prose.textContent(), 'Raise it to 0.2.0 in each manifest; src/** and lib/**/a.rs, test/**/b.rs stay.');
+  assert.deepEqual(await prose.locator('strong').allTextContents(), ['0.2.0', 'each manifest']);
+  assert.deepEqual(await prose.locator('code').allTextContents(), ['0.2.0', 'src/**']);
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { becomes, card, exported, opened, picture, shown, until, visit } from './stage.js';
+import { becomes, card, exported, focused, opened, picture, shown, until, visit } from './stage.js';
 
 let gauge;
 const it = opened(async (stage) => {
@@ -22,7 +22,11 @@ test('pinning or forgetting a line changes what the next session receives', asyn
   await visit(page, 'context');
   const preview = () => stage.api('GET', '/api/context/preview?project=harbour');
   await page.locator('.lines').waitFor();
-  const [first] = (await preview()).items.filter((item) => item.title.startsWith('Crate'));
+  const block = await preview();
+  const memories = block.items.filter((item) => item.handle.startsWith('#'));
+  assert.ok(memories.length < block.items.length, 'the account is among the items');
+  assert.equal(await page.locator('.note[role="status"]').textContent(), `${block.tokens} of ${block.budget.toLocaleString('en')} tokens; ${memories.length} of ${block.known} memories in the project`);
+  const [first] = memories.filter((item) => item.title.startsWith('Crate'));
   await page.getByRole('button', { name: `Pin ${first.handle}`, exact: true }).click();
   await page.getByRole('button', { name: `Unpin ${first.handle}`, exact: true }).waitFor();
   assert.ok((await preview()).items.find((item) => item.handle === first.handle).pinned);
@@ -47,6 +51,17 @@ test('a small budget shows the cut, and what is left out below it', async () => 
   assert.ok(block.omitted.length > 0, 'something does not fit');
   await page.getByRole('button', { name: 'Back to the saved one' }).click();
   await until(page, () => document.querySelector('.meter')?.getAttribute('aria-valuemax') !== '150');
+  // The same by keys: the budget is tried, saved and set back.
+  const budget = async () => (await stage.api('GET', '/api/settings')).items.find((item) => item.key === 'context_tokens').value;
+  const saved = await budget();
+  for (const [key, value] of [['ArrowLeft', saved - 50], ['ArrowRight', saved]]) {
+    await page.getByLabel(/^What if the budget/).focus();
+    await page.keyboard.press(key);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await becomes(page, budget, value);
+    await focused(page, '#budget');
+  }
 });
 
 test('“Try” shows exactly what the hook injects', async () => {
@@ -136,7 +151,8 @@ test('every bar of the usage leads to its own rows', async () => {
     await page.getByRole('link', { name: '← Usage' }).click();
     await page.locator('.lead').waitFor();
   }
-  await page.locator('a.bar-row', { hasText: 'harbour' }).click();
+  await page.locator('a.bar-row', { hasText: 'harbour' }).focus();
+  await page.keyboard.press('Enter');
   await until(page, () => /project=\d+/.test(location.hash));
   await page.getByText('Only memories of the chosen project.').waitFor();
   await page.locator('#project').selectOption('');
@@ -208,8 +224,14 @@ test('a session shows what it received, in its place', async () => {
   const line = page.locator('.row', { hasText: 'Weigh the last crate' });
   assert.equal(await line.locator('.row-title').textContent(), one.purpose, 'the words of the account, not those of the command');
   await line.getByText('scale.rs').first().waitFor();
-  await line.click();
-  await page.locator('mem-injection summary', { hasText: 'At the start' }).click();
+  await line.focus();
+  await page.keyboard.press('Enter');
+  const told = page.locator('mem-injection summary', { hasText: 'At the start' });
+  await told.click();
+  await page.locator('mem-injection details[open]').waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('mem-injection details:not([open])').waitFor();
+  await page.keyboard.press('Enter');
   await page.locator('mem-injection[class] details[open] table').first().waitFor();
   const whole = await stage.api('GET', `/api/sessions/${one.id}`);
   assert.equal(await page.locator('mem-injection tbody tr').count(), whole.injections.length);

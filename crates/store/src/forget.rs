@@ -29,6 +29,9 @@ pub(super) struct ForgottenBody {
     /// The claims it was made from, and what was made from these.
     #[serde(default, skip_serializing_if = "ForgottenSources::is_empty")]
     sources: ForgottenSources,
+    /// The observations that it had replaced: they count as current while it is forgotten.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    replaces: Vec<ObservationId>,
 }
 
 impl ForgottenBody {
@@ -74,7 +77,12 @@ impl StoreReader<'_> {
                 for (at, name) in names.iter().enumerate() {
                     columns.push((name.clone(), as_json(row.get_ref(at)?)));
                 }
-                Ok(ForgottenBody { columns, session: None, sources: ForgottenSources::default() })
+                Ok(ForgottenBody {
+                    columns,
+                    session: None,
+                    sources: ForgottenSources::default(),
+                    replaces: Vec::new(),
+                })
             })
             .optional()?;
         let mut body = found.ok_or(StoreError::NoSuchRow { what: kind.as_str(), id: row_id })?;
@@ -99,6 +107,9 @@ impl StoreWriter<'_> {
         let RowId { kind, row_id } = row;
         let mut body = self.load_whole_row(row)?;
         body.sources = self.forget_sources(row, now)?;
+        if kind == RowKind::Observation {
+            body.replaces = self.observations_replaced_by(ObservationId(row_id))?;
+        }
         for key in tombstone_keys(&body) {
             self.tx.execute(
                 "INSERT INTO tombstones (key, created_at_epoch) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -173,6 +184,14 @@ impl StoreWriter<'_> {
         self.tx.execute("DELETE FROM forgotten WHERE id = ?1", [id])?;
         self.reindex_row(row)?;
         self.restore_sources(row, &body.sources)?;
+        for replaced in &body.replaces {
+            // Unless another memory has replaced it meanwhile.
+            self.tx
+                .prepare_cached(
+                    "UPDATE observations SET replaced_by = ?2 WHERE id = ?1 AND replaced_by IS NULL",
+                )?
+                .execute(params![replaced.sql(), row_id])?;
+        }
         self.record_change(row)?;
         if let (RowKind::Prompt, Some(session)) = (kind, body.number("session_id")) {
             self.refresh_session_name(SessionId(session))?;

@@ -414,6 +414,27 @@ fn undo_forget_restores_the_exact_row() {
 }
 
 #[test]
+fn restored_memory_replaces_again_what_it_replaced() {
+    let scratch = scratch();
+    let (mut store, project, session) = furnished(&scratch.path);
+    let [first, second, newer, newest] = ["one", "two", "three", "four"].map(|title| {
+        store
+            .write(|tx| tx.create_observation(&observation(title, &[], 1), &place(project, session)))
+            .unwrap()
+    });
+    let replaced_by = |store: &Store, id| store.read().observation(id).unwrap().replaced_by;
+    for older in [first, second] {
+        store.write(|tx| tx.replace_observation(older, newer)).unwrap();
+    }
+    store.write(|tx| tx.forget(RowId::new(RowKind::Observation, newer.0), Millis(2))).unwrap();
+    assert_eq!((replaced_by(&store, first), replaced_by(&store, second)), (None, None));
+    store.write(|tx| tx.replace_observation(second, newest)).unwrap();
+    assert!(store.write(|tx| tx.undo_forget(RowId::new(RowKind::Observation, newer.0))).unwrap());
+    assert_eq!(replaced_by(&store, first), Some(newer));
+    assert_eq!(replaced_by(&store, second), Some(newest), "another memory replaced it meanwhile");
+}
+
+#[test]
 fn row_ids_are_never_reused() {
     let scratch = scratch();
     let (mut store, project, session) = furnished(&scratch.path);

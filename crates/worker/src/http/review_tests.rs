@@ -176,6 +176,19 @@ fn usage_lists_the_memories_of_each_bar() {
 }
 
 #[test]
+fn usage_of_a_forgotten_memory_is_not_counted_as_of_all_projects() {
+    let stage = TestServer::with_turn();
+    let inject = r#"{"project":1,"sessionId":"fresh","source":"startup"}"#;
+    assert_eq!(stage.call("POST", "/api/context/inject", inject).status, 200);
+    let forget = r##"{"handles":["#1"],"action":"forget"}"##;
+    assert_eq!(stage.call("POST", "/api/memory/bulk", forget).status, 200);
+    let found = stage.get("/api/usage").json();
+    let places = found["byProject"].as_array().unwrap();
+    let names: Vec<&str> = places.iter().map(|one| one["project"].as_str().unwrap()).collect();
+    assert!(names.contains(&"Forgotten memories") && !names.contains(&"All projects"), "{found}");
+}
+
+#[test]
 fn rows_and_sessions_tell_their_agent_and_are_filtered_by_it() {
     let stage = TestServer::with_turn();
     let of_codex = |mut event: claude_mem_core::event::Event| {

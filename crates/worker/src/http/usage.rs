@@ -113,21 +113,41 @@ struct RowTotals {
     last_at: Millis,
 }
 
+/// The place of a row's figures in `by_project`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum UsageOwner {
+    Project(ProjectId),
+    /// A memory that applies to all projects.
+    AllProjects,
+    /// A row that is no longer there.
+    Forgotten,
+}
+
+impl UsageOwner {
+    fn read(reads: &StoreReader<'_>, row: RowId) -> Result<Self, Problem> {
+        Ok(match reads.project_and_time_of(row)? {
+            Some((Some(project), _)) => Self::Project(project),
+            Some((None, _)) => Self::AllProjects,
+            None => Self::Forgotten,
+        })
+    }
+}
+
 /// Handles `GET /api/usage`.
 pub(super) fn usage(api: &ApiState, _: &PathParams, asked: UsageParams) -> Result<UsageView, Problem> {
     let since = asked.days.map_or(Millis(0), |days| api.now().plus_seconds(-i64::from(days) * DAY_SECONDS));
     api.view(|reads| {
         let wanted = lookup::resolve_project(reads, asked.project.as_deref())?;
         let mut totals: BTreeMap<RowId, RowTotals> = BTreeMap::new();
-        let mut projects: HashMap<RowId, Option<ProjectId>> = HashMap::new();
+        let mut owners: HashMap<RowId, UsageOwner> = HashMap::new();
         let (mut sessions, mut received, mut tokens) = (BTreeSet::new(), 0, 0);
         for entry in reads.usage_since(since)? {
-            let project = match projects.get(&entry.row) {
-                Some(project) => *project,
-                None => reads.project_and_time_of(entry.row)?.and_then(|(project, _)| project),
+            let owner = match owners.get(&entry.row) {
+                Some(owner) => *owner,
+                None => UsageOwner::read(reads, entry.row)?,
             };
-            projects.insert(entry.row, project);
-            if wanted.is_some() && project != wanted {
+            owners.insert(entry.row, owner);
+            if wanted.is_some_and(|wanted| owner != UsageOwner::Project(wanted)) {
                 continue;
             }
             let row = totals.entry(entry.row).or_default();
@@ -156,7 +176,7 @@ pub(super) fn usage(api: &ApiState, _: &PathParams, asked: UsageParams) -> Resul
             used: count(|row| row.fetched + row.cited > 0),
             most_used: most_used(reads, &totals)?,
             never_used: never_used(reads, &totals)?,
-            by_project: by_project(reads, &totals, &projects)?,
+            by_project: by_project(reads, &totals, &owners)?,
             listed: asked.list.map(|list| selected(reads, &totals, list)).transpose()?,
         })
     })
@@ -228,21 +248,24 @@ fn usage_rows<'t>(
 fn by_project(
     reads: &StoreReader<'_>,
     totals: &BTreeMap<RowId, RowTotals>,
-    projects: &HashMap<RowId, Option<ProjectId>>,
+    owners: &HashMap<RowId, UsageOwner>,
 ) -> Result<Vec<ProjectUsage>, Problem> {
-    let mut sums: BTreeMap<Option<ProjectId>, ProjectUsage> = BTreeMap::new();
+    let mut sums: BTreeMap<UsageOwner, ProjectUsage> = BTreeMap::new();
     for (row, total) in totals {
-        let sum = sums.entry(projects.get(row).copied().flatten()).or_default();
+        let sum = sums.entry(owners.get(row).copied().unwrap_or(UsageOwner::Forgotten)).or_default();
         sum.received += total.received;
         sum.tokens += total.tokens;
         sum.used += u64::from(total.fetched + total.cited > 0);
     }
     let mut found = Vec::new();
-    for (id, mut sum) in sums {
-        sum.id = id;
-        sum.project = match id {
-            Some(id) => reads.project_name(id)?.unwrap_or_default(),
-            None => "All projects".to_owned(),
+    for (owner, mut sum) in sums {
+        sum.project = match owner {
+            UsageOwner::Project(id) => {
+                sum.id = Some(id);
+                reads.project_name(id)?.unwrap_or_default()
+            }
+            UsageOwner::AllProjects => "All projects".to_owned(),
+            UsageOwner::Forgotten => "Forgotten memories".to_owned(),
         };
         found.push(sum);
     }
