@@ -155,6 +155,54 @@ pub(crate) fn finishes(finished: &str, item: &str) -> Option<ItemMatch> {
     }
 }
 
+/// What a session finished: in words, and as keys of items that its record shows as done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WorkRecord<'r> {
+    pub finished: &'r [String],
+    pub settled: &'r [String],
+}
+
+impl<'r> WorkRecord<'r> {
+    /// The work that closes an item; `None` if it stays open. `same_line`: the work was done where the item was
+    /// opened, or where branches meet.
+    pub(crate) fn closing(&self, claim: &str, text: &str, same_line: bool) -> Option<&'r str> {
+        if let Some(settled) = self.settled.iter().find(|settled| settles(settled, claim)) {
+            return Some(settled.split_once(':').map_or(settled.as_str(), |(_, name)| name));
+        }
+        if claim.starts_with("request:") {
+            // Only the forge knows when a pull request is merged.
+            return None;
+        }
+        let is_done = |done: &&String| match finishes(done, item_subject(claim, text)) {
+            Some(ItemMatch::Plain) => true,
+            Some(ItemMatch::Likely) => same_line,
+            None => false,
+        };
+        self.finished.iter().find(is_done).map(String::as_str)
+    }
+}
+
+/// Whether the record settles an item by its key. A note is known by its file name: folders tell its state.
+fn settles(settled: &str, claim: &str) -> bool {
+    let file =
+        |key: &str| key.strip_prefix("note:").and_then(|path| path.rsplit('/').next()).map(str::to_owned);
+    settled == claim || file(settled).is_some_and(|name| file(claim).as_deref() == Some(name.as_str()))
+}
+
+/// The words of an item that say what is to be done, without those that say why it is open.
+fn item_subject<'i>(claim: &'i str, text: &'i str) -> &'i str {
+    match claim.split_once(':') {
+        Some(("plan" | "refused", _)) => {
+            let quoted = text.split_once('“').and_then(|(_, rest)| rest.split_once('”'));
+            quoted.map_or(text, |(subject, _)| subject)
+        }
+        Some(("asked", _)) => text.split_once(": ").map_or(text, |(_, subject)| subject),
+        // The path of a note is no word that work must repeat.
+        Some(("note", _)) => text.rsplit_once(" (`").map_or(text, |(title, _)| title),
+        _ => text,
+    }
+}
+
 /// Whether work on one branch can finish an item of another: the same branch, an unknown one, or one side
 /// is a branch that others are merged into.
 pub(crate) fn branches_meet(item: Option<&str>, work: Option<&str>) -> bool {

@@ -17,6 +17,7 @@ mod frames;
 mod narrative;
 mod open_items;
 mod overtaken;
+mod purpose;
 mod split;
 mod titles;
 
@@ -38,11 +39,12 @@ pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
     let open_items = open_items::open_items(&ordered);
     let account = account::write_account(&ordered, &frames, &observations, &open_items);
     let finished = finished_work(&ordered);
-    SessionMemories { observations, account, open_items, finished }
+    let settled = open_items::settled_keys(&ordered);
+    SessionMemories { observations, account, open_items, finished, settled }
 }
 
-/// What the session finished, in words that may close an open item: commits, tasks, reports, and the plans that were
-/// carried out.
+/// What the session finished, in words that may close an open item: commits, tasks, reports, plans and requests that
+/// were carried out, and what the user says is done.
 fn finished_work(episodes: &[&EpisodeClaims]) -> Vec<String> {
     let done = |episode: &EpisodeClaims, claim: &Claim| match claim.kind {
         ClaimKind::Commit | ClaimKind::PullRequest | ClaimKind::Finished | ClaimKind::Done => true,
@@ -51,10 +53,32 @@ fn finished_work(episodes: &[&EpisodeClaims]) -> Vec<String> {
     };
     let claims =
         episodes.iter().flat_map(|episode| episode.claims.iter().map(move |claim| (*episode, claim)));
-    claims
-        .filter(|(episode, claim)| done(episode, claim))
-        .map(|(_, claim)| claim.headline().to_owned())
-        .collect()
+    let claimed =
+        claims.filter(|(episode, claim)| done(episode, claim)).map(|(_, claim)| claim.headline().to_owned());
+    let reported = episodes.iter().flat_map(|episode| &episode.outcome.report).cloned();
+    let requested = episodes
+        .iter()
+        .filter(|episode| is_carried_out(episode))
+        .map(|episode| episode.outcome.asked.clone());
+    let stated = episodes.iter().flat_map(|episode| &episode.outcome.stated_done).cloned();
+    let mut finished: Vec<String> = Vec::new();
+    for text in claimed.chain(reported).chain(requested).chain(stated) {
+        // Filing a todo does not do it.
+        if !open_items::files_work(&text) && !finished.contains(&text) {
+            finished.push(text);
+        }
+    }
+    finished
+}
+
+/// Whether a turn did what it was asked: it ended with a report and changed the project. A question asks for no work.
+fn is_carried_out(episode: &EpisodeClaims) -> bool {
+    let worked =
+        !episode.edited.is_empty() && (episode.outcome.committed || !episode.outcome.report.is_empty());
+    worked
+        && !episode.outcome.unanswered
+        && !episode.outcome.asked.is_empty()
+        && !episode.outcome.asked.ends_with('?')
 }
 
 /// Words of the user's objection that a claim must share to be taken back with it.
