@@ -123,7 +123,7 @@ fn points_back(text: &str) -> bool {
 }
 
 /// Whether a sentence asks for something rather than setting the scene.
-fn is_asking(text: &str) -> bool {
+pub(crate) fn is_asking(text: &str) -> bool {
     let lower = format!("{} ", text.to_lowercase().replace('’', "'"));
     let first = first_word(text);
     text.ends_with(['?', '？'])

@@ -51,7 +51,8 @@ pub(crate) fn next_command(message: &str, at: Millis) -> Option<NextCommand> {
         let lower = bare.to_lowercase();
         if NEXT_HEADS.iter().any(|head| lower.starts_with(head)) {
             is_next = true;
-            about.clear();
+            let head = NEXT_HEADS.iter().find(|head| lower.starts_with(**head)).map_or(0, |head| head.len());
+            about = bare.get(head..).unwrap_or_default().trim_matches([':', ' ', '—', '-']).to_owned();
         } else if line.trim_start().starts_with('#') || lower.starts_with("also ") {
             is_next = false;
         }
@@ -62,7 +63,7 @@ pub(crate) fn next_command(message: &str, at: Millis) -> Option<NextCommand> {
         if let Some(command) = spans.map(str::trim).find(|span| is_slash_command(span)) {
             return Some(NextCommand { command: command.to_owned(), about, at });
         }
-        if content_words(&bare).len() >= 2 && !NEXT_HEADS.contains(&lower.trim_end_matches(':')) {
+        if content_words(&bare).len() >= 2 && !NEXT_HEADS.iter().any(|head| lower.starts_with(head)) {
             about = bare;
         }
     }

@@ -14,6 +14,10 @@ const SHARED_PERCENT_MIN: usize = 70;
 /// The same, if an identifier is shared as well.
 const SHARED_PERCENT_WITH_NAME_MIN: usize = 40;
 
+/// The words that a refused commit and one of the same branch with the same verb must share to be the same change.
+const NEAR_WORDS_MIN: usize = 3;
+const NEAR_PERCENT_MIN: usize = 40;
+
 /// The words that an item must have, and the share of them, to be finished on another branch.
 const PLAIN_WORDS_MIN: usize = 4;
 const PLAIN_PERCENT_MIN: usize = 85;
@@ -83,6 +87,7 @@ const NEGATIONS: [&str; 12] = [
 const MAIN_BRANCHES: [&str; 5] = ["main", "master", "trunk", "develop", "dev"];
 
 /// What a text is about: its identifiers, its numbers and its other content words.
+#[derive(PartialEq)]
 struct WorkSubject {
     names: BTreeSet<String>,
     numbers: BTreeSet<String>,
@@ -107,6 +112,12 @@ impl WorkSubject {
             }
         }
         subject
+    }
+
+    /// Whether the other subject is about the same change in other words.
+    fn is_near(&self, other: &Self) -> bool {
+        let shared = self.words.intersection(&other.words).count();
+        shared >= NEAR_WORDS_MIN && shared * 100 >= NEAR_PERCENT_MIN * self.words.len()
     }
 }
 
@@ -173,10 +184,18 @@ impl<'r> WorkRecord<'r> {
             // Only the forge knows when a pull request is merged.
             return None;
         }
-        let is_done = |done: &&String| match finishes(done, item_subject(claim, text)) {
+        let subject = item_subject(claim, text);
+        let asked = WorkSubject::read(subject);
+        let is_done = |done: &&String| match finishes(done, subject) {
             Some(ItemMatch::Plain) => true,
             Some(ItemMatch::Likely) => same_line,
-            None => false,
+            // The same request asked again and carried out, or the refused commit in other words.
+            None => {
+                let again = || asked == WorkSubject::read(done);
+                let same_verb = || words(done).next() == words(subject).next();
+                let reworded = || same_line && same_verb() && asked.is_near(&WorkSubject::read(done));
+                (claim.starts_with("asked:") && again()) || (claim.starts_with("refused:") && reworded())
+            }
         };
         self.finished.iter().find(is_done).map(String::as_str)
     }

@@ -124,3 +124,30 @@ fn labels_of_items_need_not_be_repeated_by_the_work() {
         assert!(closing(&[done.to_owned()], &[], claim, text).is_some(), "{done:?} finishes {text:?}");
     }
 }
+
+#[test]
+fn request_that_is_asked_again_and_done_is_finished() {
+    let asked = "The cart tests still fail - go through them locally without waiting for the pipeline";
+    let text = format!("Not finished when the session ended: {asked}");
+    assert!(closing(&[format!("ok {asked}")], &[], "asked:x", &text).is_some());
+    assert_eq!(
+        closing(&["The login tests still fail without a pipeline".into()], &[], "asked:x", &text),
+        None
+    );
+}
+
+#[test]
+fn refused_commit_may_land_in_other_words() {
+    let text =
+        "The commit “Normalize vendor keys for queries and browser tests” was refused: “signing failed”";
+    let landed = ["Normalize prefixed vendor keys in lookups".to_owned()];
+    assert!(closing(&landed, &[], "refused:x", text).is_some());
+    assert_eq!(
+        WorkRecord { finished: &landed, settled: &[] }.closing("refused:x", text, false),
+        None,
+        "elsewhere"
+    );
+    for other in ["Normalize the colours of the list", "Show vendor keys in browser queries"] {
+        assert_eq!(closing(&[other.to_owned()], &[], "refused:x", text), None, "{other}");
+    }
+}

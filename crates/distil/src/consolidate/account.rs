@@ -21,7 +21,7 @@ use super::purpose::purpose;
 use super::titles;
 
 /// Lines of the lists of an account.
-const LEARNED_MAX: usize = 5;
+const LEARNED_MAX: usize = 6;
 const DECIDED_MAX: usize = 16;
 /// Characters of a decision: an answer that the user typed stays whole.
 const DECIDED_CHARS_MAX: usize = 600;
@@ -164,7 +164,7 @@ fn without_label(text: &str) -> String {
     let label = LABELS.iter().find(|label| lower.starts_with(**label)).map_or(0, |label| label.len());
     let text = text.get(label..).unwrap_or(text).trim_start();
     // "Desktop client — the reader decrypts whole files": the statement says what it is about itself.
-    let stated = text.split_once(" — ").or_else(|| text.split_once(": ")).filter(|(head, rest)| {
+    let stated = text.split_once(" — ").filter(|(head, rest)| {
         let named = head.split_whitespace().count() <= 5 && !gates::has_verb(head) && !head.contains('`');
         named && gates::has_verb(rest) && gates::stands_alone(rest)
     });
@@ -177,7 +177,7 @@ const LABELS: &[&str] = &[
     "the answer is: ", "the answer is that ", "it turns out that ", "turns out that ", "turns out ", "the issue is clear from the docs: ",
     "problem: ", "reason: ", "note: ", "key insight: ", "key finding: ", "important: ", "the root cause is that ",
     "the root cause was that ", "the root cause is clear: ", "the deeper issue is that ", "bonus: ", "one heads-up: ", "the issue is ",
-    "the real issue is ", "the problem is ", "the real problem is ",
+    "the real issue is ", "the problem is ", "the real problem is ", "root cause: ", "the root cause: ", "cause: ", "takeaway: ",
 ];
 
 /// The worthiest different lines that no line of `told` says already, in the order they were said.

@@ -42,7 +42,7 @@ const MID_ARGUMENT: &[&str] = &[
     "the fix is ", "the fix was ", "the changes are ", "the test ",
     "about ", "the issue was just", "looks ", "only ", "yes ", "yes,", "there are ",
     "because ", "the same applies", "the same goes", "into ", "lets ", "let's ", "if ", "absent ", "identical ", "same ", "takeaway: ",
-    "description: ", "status: ", "research: ", "verification: ", "at some point", "to prove ", "to confirm ", "dropping ", "moving to ",
+    "description: ", "status: ", "research: ", "verification: ", "at some point", "to prove ", "to confirm ",
     "good ", "fair ", "agreed", "correct ", "confirmed", "clean ",
 ];
 
@@ -84,6 +84,7 @@ fn points_by_this(text: &str) -> bool {
         " this is ",
         " this means ",
         "itself, ",
+        " up to date",
     ]
     .iter()
     .any(|phrase| lower.contains(phrase))

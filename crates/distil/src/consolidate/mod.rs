@@ -58,8 +58,9 @@ fn finished_work(episodes: &[&EpisodeClaims]) -> Vec<String> {
     let reported = episodes.iter().flat_map(|episode| &episode.outcome.report).cloned();
     let requested = episodes
         .iter()
-        .filter(|episode| is_carried_out(episode))
-        .map(|episode| episode.outcome.asked.clone());
+        .enumerate()
+        .filter(|(index, _)| is_carried_out(&episodes[*index..]))
+        .map(|(_, episode)| episode.outcome.asked.clone());
     let stated = episodes.iter().flat_map(|episode| &episode.outcome.stated_done).cloned();
     let mut finished: Vec<String> = Vec::new();
     for text in claimed.chain(reported).chain(requested).chain(stated) {
@@ -71,14 +72,15 @@ fn finished_work(episodes: &[&EpisodeClaims]) -> Vec<String> {
     finished
 }
 
-/// Whether a turn did what it was asked: it ended with a report and changed the project. A question asks for no work.
-fn is_carried_out(episode: &EpisodeClaims) -> bool {
-    let worked =
-        !episode.edited.is_empty() && (episode.outcome.committed || !episode.outcome.report.is_empty());
-    worked
-        && !episode.outcome.unanswered
-        && !episode.outcome.asked.is_empty()
-        && !episode.outcome.asked.ends_with('?')
+/// Whether the first of these turns did what it was asked: it changed the project and reported it, or the change was
+/// committed. A question asks for no work.
+fn is_carried_out(turns: &[&EpisodeClaims]) -> bool {
+    let Some(turn) = turns.first() else {
+        return false;
+    };
+    let asked = &turn.outcome.asked;
+    let told = !turn.outcome.report.is_empty() || turns.iter().any(|later| later.outcome.committed);
+    !turn.edited.is_empty() && told && !turn.outcome.unanswered && !asked.is_empty() && !asked.ends_with('?')
 }
 
 /// Words of the user's objection that a claim must share to be taken back with it.

@@ -9,8 +9,8 @@ use crate::claim::{Claim, ClaimKind, EpisodeClaims, RunClaim};
 use crate::commands;
 use crate::commits;
 use crate::gates;
-use crate::text::{capitalised, clip, content_words, head, overlap};
-use crate::turn_outcome::{NextCommand, PendingPlan, RefusedCommit, TurnOutcome};
+use crate::text::{capitalised, clip, content_words, head, overlap, shared};
+use crate::turn_outcome::{FiledWork, NextCommand, PendingPlan, RefusedCommit, TurnOutcome};
 
 use super::purpose;
 
@@ -21,12 +21,15 @@ const OPEN_CHARS_MAX: usize = 240;
 const OPEN_WORDS_MIN: usize = 3;
 /// A note and a stated item that share this much are one.
 const SAME_NOTE: f32 = 0.6;
+/// Words that a commit shares with the note that it files.
+const NOTED_WORDS_MIN: usize = 2;
 /// The share of an item's words that later work must repeat to finish it.
 const FINISHED_OVERLAP: f32 = 0.6;
 
 /// The open items of the episodes, which are in order.
 pub(super) fn open_items(episodes: &[&EpisodeClaims]) -> Vec<NewOpenItem> {
     let last_tasks = last_task_keys(episodes);
+    let ended = ended(episodes);
     let mut items: Vec<NewOpenItem> = Vec::new();
     for (index, episode) in episodes.iter().enumerate() {
         for claim in &episode.claims {
@@ -41,6 +44,11 @@ pub(super) fn open_items(episodes: &[&EpisodeClaims]) -> Vec<NewOpenItem> {
             if words.len() < OPEN_WORDS_MIN {
                 continue;
             }
+            // The commit that files a note: the note itself says what is left, and where it is settled.
+            let noted = |filed: &FiledWork| shared(&content_words(&filed.title), &words) >= NOTED_WORDS_MIN;
+            if claim.kind == ClaimKind::Commit && ended.filed.iter().any(noted) {
+                continue;
+            }
             let known = |item: &NewOpenItem| overlap(&content_words(&item.text), &words) >= 0.7;
             if items.iter().any(known) {
                 continue;
@@ -53,7 +61,6 @@ pub(super) fn open_items(episodes: &[&EpisodeClaims]) -> Vec<NewOpenItem> {
             });
         }
     }
-    let ended = ended(episodes);
     for item in filed_notes(&ended) {
         let words = content_words(&item.text);
         if !items.iter().any(|known| overlap(&content_words(&known.text), &words) >= SAME_NOTE) {
@@ -96,8 +103,10 @@ pub(super) fn settled_keys(episodes: &[&EpisodeClaims]) -> Vec<String> {
             _ => None,
         });
     let notes = ended.unfiled.iter().map(|path| item_key("note", path));
-    let commands =
-        episodes.iter().map(|episode| &episode.outcome.asked).filter(|asked| asked.starts_with('/'));
+    let is_command = |episode: &&&EpisodeClaims| episode.outcome.asked.starts_with('/');
+    let commands = episodes.iter().filter(is_command).map(|episode| &episode.outcome.asked);
+    let answered = episodes.iter().filter(|episode| is_command(episode) && !episode.outcome.unanswered);
+    let completed = answered.map(|episode| item_key("asked", &episode.outcome.asked));
     let mut runs: BTreeMap<&str, bool> = BTreeMap::new();
     for run in episodes.iter().flat_map(|episode| &episode.runs) {
         for key in run.covers.iter().chain([&run.key]) {
@@ -110,6 +119,7 @@ pub(super) fn settled_keys(episodes: &[&EpisodeClaims]) -> Vec<String> {
         .chain(committed)
         .chain(notes)
         .chain(commands.map(|command| item_key("next", command)))
+        .chain(completed)
         .chain(passing)
         .collect();
     keys.sort_unstable();

@@ -5,6 +5,7 @@ use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::gates;
+use crate::prompts;
 use crate::sentences;
 use crate::text::{capitalised, clip, content_words, without_openers};
 use crate::user_claims::as_statement;
@@ -52,16 +53,9 @@ pub(super) fn purpose<'c>(
     let made = || observations.first().map(|made| made.observation.text.title.clone());
     let any = || requests().find(|request| !request.is_empty()).map(str::to_owned);
     let plain = || any().filter(|request| !is_remark(request) && content_words(request).len() > 1);
-    let changed = || {
-        let is_change = |made: &&ConsolidatedObservation| {
-            let text = &made.observation.text;
-            !text.files_modified.is_empty() && !text.title.to_lowercase().contains("todo")
-        };
-        observations.iter().find(is_change).map(|made| made.observation.text.title.clone())
-    };
-    // A question, or a wish that points at something, is not what a session with work was for.
+    // A question, or a wish that points at something, is not what a session with commits was for.
     let asked = match asked {
-        Some(asked) if is_unclear(&asked) => committed().or_else(changed).or(Some(asked)),
+        Some(asked) if is_unclear(&asked) => committed().or(Some(asked)),
         asked => asked,
     };
     let purpose = asked.or_else(committed).or_else(plain).or_else(made).or_else(any).unwrap_or_default();
@@ -85,19 +79,25 @@ pub(super) fn requested_work(episodes: &[&EpisodeClaims]) -> Option<String> {
         return told_work(&asked);
     }
     let undone = |episode: &&&EpisodeClaims| episode.outcome.unanswered || episode.edited.is_empty();
-    let before = earlier.last().filter(undone)?;
-    told_work(&bare_request(&before.outcome.asked))
+    let open = earlier.iter().rev().take_while(undone);
+    open.filter(|episode| !episode.outcome.asked.is_empty())
+        .find_map(|episode| told_work(&bare_request(&episode.outcome.asked)))
 }
 
 /// A request as the name of its work, if it names any.
 fn told_work(request: &str) -> Option<String> {
     let is_work = content_words(request).len() >= PURPOSE_WORDS_MIN || is_command(request);
     let asks = request.ends_with('?') && !is_polite_order(request);
-    (is_work && !asks && !is_remark(request)).then(|| capitalised(request.trim_end_matches(['.', '?'])))
+    let orders = is_command(request) || prompts::is_asking(request);
+    (is_work && orders && !asks && !is_remark(request))
+        .then(|| capitalised(request.trim_end_matches(['.', '?'])))
 }
 
 /// A request without the words by which people begin: "ok now please", "can we maybe".
 fn bare_request(request: &str) -> String {
+    if is_command(request) {
+        return request.to_owned();
+    }
     let mut rest = without_openers(without_command(request));
     loop {
         let first = gates::first_word(&rest);
@@ -133,16 +133,28 @@ fn is_unclear(request: &str) -> bool {
     ];
     // "Why is it slow? Make it faster." asks for work in the end.
     let asks = sentences::split(request).last().is_some_and(|last| last.trim_end().ends_with('?'));
-    (asks && !is_polite_order(request)) || points.iter().any(|phrase| lower.contains(phrase))
+    (asks && !is_polite_order(request))
+        || is_publishing(request)
+        || points.iter().any(|phrase| lower.contains(phrase))
+}
+
+/// "Open a pull request": what the session is for is what it holds.
+fn is_publishing(request: &str) -> bool {
+    let order = format!("{} ", as_statement(&without_openers(request)).to_lowercase());
+    matches!(gates::first_word(&order).as_str(), "create" | "open" | "make" | "raise")
+        && [" pr ", " pr,", " pull request"].iter().any(|name| order.contains(name))
 }
 
 /// "Can you fix the parser?": an order in the form of a question.
 fn is_polite_order(request: &str) -> bool {
     let lower = without_openers(request).to_lowercase();
     let last = sentences::split(&lower).last().map_or("", |last| last.trim()).to_owned();
-    ["can you", "could you", "can we", "could we", "would you", "will you", "please"]
-        .iter()
-        .any(|polite| last.starts_with(polite) || last.contains(&format!(" {polite} ")))
+    ["can you ", "could you ", "can we ", "could we ", "would you ", "will you ", "please "].iter().any(
+        |polite| {
+            last.starts_with(polite)
+                || [", ", "- "].iter().any(|mark| last.contains(&format!("{mark}{polite}")))
+        },
+    )
 }
 
 /// First words of requests that only steer the conversation or the branch.
@@ -165,12 +177,8 @@ fn says_purpose(request: &str) -> bool {
         STEERING.contains(&gates::first_word(&order).as_str())
             && content_words(&order).len() < PURPOSE_WORDS_MIN
     };
-    let order = format!("{} ", as_statement(&request).to_lowercase());
-    let publishes = matches!(gates::first_word(&order).as_str(), "create" | "open" | "make" | "raise")
-        && [" pr ", " pr,", " pull request"].iter().any(|name| order.contains(name));
     content_words(&request).len() >= PURPOSE_WORDS_MIN
         && !sentences::split(&request).last().is_some_and(steers)
-        && !publishes
         && !STEERING.contains(&first.as_str())
         && !is_remark(&request)
 }
