@@ -14,6 +14,9 @@ const SHARED_PERCENT_MIN: usize = 70;
 /// The same, if an identifier is shared as well.
 const SHARED_PERCENT_WITH_NAME_MIN: usize = 40;
 
+/// Words that a request may have more when it is asked again: "ok", "please".
+const REPEATED_WORDS_MORE_MAX: usize = 2;
+
 /// The words that a refused commit and one of the same branch with the same verb must share to be the same change.
 const NEAR_WORDS_MIN: usize = 3;
 const NEAR_PERCENT_MIN: usize = 40;
@@ -87,7 +90,6 @@ const NEGATIONS: [&str; 12] = [
 const MAIN_BRANCHES: [&str; 5] = ["main", "master", "trunk", "develop", "dev"];
 
 /// What a text is about: its identifiers, its numbers and its other content words.
-#[derive(PartialEq)]
 struct WorkSubject {
     names: BTreeSet<String>,
     numbers: BTreeSet<String>,
@@ -112,6 +114,14 @@ impl WorkSubject {
             }
         }
         subject
+    }
+
+    /// Whether the other subject says all of this and hardly more.
+    fn is_repeated_by(&self, other: &Self) -> bool {
+        self.names == other.names
+            && self.numbers == other.numbers
+            && self.words.is_subset(&other.words)
+            && other.words.len() <= self.words.len() + REPEATED_WORDS_MORE_MAX
     }
 
     /// Whether the other subject is about the same change in other words.
@@ -191,7 +201,7 @@ impl<'r> WorkRecord<'r> {
             Some(ItemMatch::Likely) => same_line,
             // The same request asked again and carried out, or the refused commit in other words.
             None => {
-                let again = || asked == WorkSubject::read(done);
+                let again = || asked.is_repeated_by(&WorkSubject::read(done));
                 let same_verb = || words(done).next() == words(subject).next();
                 let reworded = || same_line && same_verb() && asked.is_near(&WorkSubject::read(done));
                 (claim.starts_with("asked:") && again()) || (claim.starts_with("refused:") && reworded())
