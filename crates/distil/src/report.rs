@@ -52,7 +52,8 @@ pub(crate) fn next_command(message: &str, at: Millis) -> Option<NextCommand> {
         if NEXT_HEADS.iter().any(|head| lower.starts_with(head)) {
             is_next = true;
             let head = NEXT_HEADS.iter().find(|head| lower.starts_with(**head)).map_or(0, |head| head.len());
-            about = bare.get(head..).unwrap_or_default().trim_matches([':', ' ', '—', '-']).to_owned();
+            let rest = bare.get(head..).unwrap_or_default().trim_matches([':', ' ', '—', '-']);
+            rest.clone_into(&mut about);
         } else if line.trim_start().starts_with('#') || lower.starts_with("also ") {
             is_next = false;
         }
