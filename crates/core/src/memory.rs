@@ -331,6 +331,10 @@ pub struct SessionMemories {
     pub open_items: Vec<NewOpenItem>,
     /// Texts of finished work, by which open items of earlier sessions are closed.
     pub finished: Vec<String>,
+    /// Keys of open items of earlier sessions that the record shows as done: a merged pull request, a note that was
+    /// moved away, a check that passes.
+    #[serde(default)]
+    pub settled: Vec<String>,
 }
 
 #[cfg(test)]

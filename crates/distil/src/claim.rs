@@ -259,6 +259,8 @@ impl EpisodeClaims {
         if !gone.is_empty() {
             self.outcome.report.clear();
             self.outcome.refused = None;
+            self.outcome.plan = None;
+            self.outcome.next = None;
         }
         for claim in &mut kept {
             if gone.iter().any(|gone| claim.quotes(gone)) {

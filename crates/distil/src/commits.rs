@@ -199,6 +199,13 @@ pub(super) fn read(message: &str) -> Option<CommitMessage> {
     })
 }
 
+/// The title of a commit by its subject, as its claim has it.
+pub(crate) fn plain_title(subject: &str) -> String {
+    let subject =
+        subject.rsplit_once(" (#").filter(|(_, rest)| rest.ends_with(')')).map_or(subject, |cut| cut.0);
+    capitalised(&kind_and_title(subject).1)
+}
+
 /// `fix(auth): renew early` → a bugfix, "auth: renew early".
 fn kind_and_title(subject: &str) -> (ObservationType, String) {
     if let Some((head, rest)) = subject.split_once(": ") {

@@ -19,6 +19,7 @@ use crate::obstacles::obstacle_claims;
 use crate::outputs;
 use crate::plans;
 use crate::prompts;
+use crate::pull_requests;
 use crate::report;
 use crate::speech::SpokenText;
 use crate::summary;
@@ -85,6 +86,11 @@ pub fn extract_claims(
         outcome.refused = None;
     }
     outcome.report = report::report_items(episode);
+    outcome.unanswered = is_unanswered(episode);
+    outcome.next = report::next_command(answer, episode.ended_at());
+    outcome.merged.extend(pull_requests::stated_merged(&spoken));
+    outcome.merged.extend(agent_texts(episode).flat_map(pull_requests::stated_merged));
+    outcome.stated_done = prompts::stated_done(&said);
     outcome.asked = if carry.same_turn { String::new() } else { prompts::asked(&spoken, &said) };
     let extracted = EpisodeClaims {
         turn: prompt.map_or(0, |prompt| prompt.number),
@@ -102,6 +108,19 @@ pub fn extract_claims(
     };
     let summary = if episode.finished { summary::summarize_turn(&extracted, &said, carry) } else { None };
     (extracted, summary)
+}
+
+/// What the agent said during the turn and at its end.
+fn agent_texts(episode: &Episode) -> impl Iterator<Item = &str> {
+    let messages = episode.texts.iter().filter(|text| text.source == TextSource::Message);
+    let last = episode.final_message.iter().map(|message| message.text.as_str());
+    messages.map(|text| text.text.as_str()).chain(last)
+}
+
+/// Whether the agent did not come to the end of its turn. Clients that report no messages only say that it ended.
+fn is_unanswered(episode: &Episode) -> bool {
+    let spoke = episode.texts.iter().any(|text| text.source == TextSource::Message);
+    episode.prompt.is_some() && episode.final_message.is_none() && (spoke || !episode.finished)
 }
 
 /// Whether the agent reports a commit that the record does not show, or that a wrapper called failed.

@@ -35,6 +35,7 @@ mod patch;
 mod plans;
 mod prohibitions;
 mod prompts;
+mod pull_requests;
 pub mod ranker;
 mod report;
 mod results;
@@ -58,7 +59,7 @@ pub use consolidate::consolidate;
 pub use cues::Language;
 pub use errors::telling as telling_error_lines;
 pub use extract::extract_claims;
-pub use turn_outcome::{FiledWork, RefusedCommit, TurnOutcome};
+pub use turn_outcome::{FiledWork, NextCommand, PendingPlan, RefusedCommit, TurnOutcome};
 
 #[cfg(test)]
 mod golden_tests;

@@ -9,8 +9,9 @@ use crate::cues::Language;
 use crate::outputs::field;
 use crate::ranker::{self, RankedSentence};
 use crate::sentence_context::place_of;
-use crate::sentences::{TextBlock, TextDocument};
+use crate::sentences::{TextBlock, TextDocument, unmark};
 use crate::text::{capitalised, content_words};
+use crate::turn_outcome::PendingPlan;
 
 /// The client's tool that presents a plan.
 const PLAN_TOOL: &str = "ExitPlanMode";
@@ -25,6 +26,19 @@ const PLAN_CAUSE_WORTH: f32 = 0.6;
 /// The plan that a step presents, unless it was rejected.
 pub(crate) fn plan_of_step(step: &EpisodeStep) -> Option<&str> {
     (step.tool == PLAN_TOOL && !step.failed).then(|| field(&step.input, &["plan"])).flatten()
+}
+
+/// The plan that a step presents, accepted or not.
+pub(crate) fn presented_title(step: &EpisodeStep) -> Option<PendingPlan> {
+    let plan = (step.tool == PLAN_TOOL).then(|| field(&step.input, &["plan"])).flatten()?;
+    Some(PendingPlan { title: title_of(plan.lines())?, at: step.at })
+}
+
+/// The title of a plan: its first heading, if it says something.
+pub(crate) fn title_of<'t>(mut lines: impl Iterator<Item = &'t str>) -> Option<String> {
+    let heading = lines.find_map(|line| line.trim().strip_prefix("# "))?;
+    let title = plan_title(&unmark(heading));
+    (content_words(&title).len() >= 2).then_some(title)
 }
 
 /// Extracts a plan: one claim with its title and reason, and its telling sentences as details.

@@ -123,7 +123,7 @@ fn points_back(text: &str) -> bool {
 }
 
 /// Whether a sentence asks for something rather than setting the scene.
-fn is_asking(text: &str) -> bool {
+pub(crate) fn is_asking(text: &str) -> bool {
     let lower = format!("{} ", text.to_lowercase().replace('’', "'"));
     let first = first_word(text);
     text.ends_with(['?', '？'])
@@ -184,6 +184,37 @@ pub(crate) fn objects(prompt: &str) -> bool {
     REFUSALS.iter().any(|start| said.starts_with(start))
         || STILL_BROKEN.iter().any(|phrase| lower.contains(phrase))
 }
+
+/// Phrases by which the user says that something is done.
+#[rustfmt::skip]
+const DONE: &[&str] = &[
+    " is done", " are done", " is fixed", " are fixed", " is merged", " are merged", " is set up", " are set up", " is configured",
+    " are configured", " is deployed", " works now", " work now", " is resolved", " are resolved", " is in place", " are in place",
+    " have been ", " has been ", "i've ", "i have ", "i already ", "we already ", " already did ", "ich habe ", " ist erledigt", "j'ai ", "ya he ",
+];
+/// Words by which such a sentence says the contrary, asks or supposes.
+#[rustfmt::skip]
+const NOT_DONE: &[&str] = &[
+    " not ", "n't ", " if ", " once ", " when ", " until ", " after ", " unless ", " should ", " never ", " no idea", " noticed ", " seen ",
+    " tried ", " got ", " been getting ", " a question ", " nicht ", " pas ", " some changes",
+];
+
+/// The sentences of a prompt by which the user says that something is done.
+pub(crate) fn stated_done(said: &SpokenText) -> Vec<String> {
+    let says = |text: &&str| {
+        let lower = format!(" {} ", text.to_lowercase().replace('’', "'"));
+        let states = DONE.iter().any(|phrase| {
+            let lead = phrase.starts_with(' ') || lower.starts_with(&format!(" {phrase}"));
+            lead && lower.contains(phrase)
+        });
+        states && !NOT_DONE.iter().any(|word| lower.contains(word)) && content_words(text).len() >= 2
+    };
+    let own = said.own().filter(|statement| !statement.question).map(|statement| statement.text.as_str());
+    own.filter(says).map(str::to_owned).take(STATED_DONE_MAX).collect()
+}
+
+/// Sentences of one prompt that say what is done.
+const STATED_DONE_MAX: usize = 4;
 
 #[cfg(test)]
 #[path = "prompts_tests.rs"]

@@ -43,3 +43,22 @@ fn what_a_prompt_asks_for_is_told_without_the_scene() {
         assert_eq!(asked(prompt, &SpokenText::read(prompt)), want, "{prompt}");
     }
 }
+
+#[test]
+fn user_says_what_is_done() {
+    let stated = |text: &str| stated_done(&SpokenText::read(text));
+    for text in
+        ["The signing secrets are configured.", "I've added the deploy key.", "The invoice mails work now."]
+    {
+        assert_eq!(stated(text).len(), 1, "{text}");
+    }
+    for text in [
+        "The signing secrets are not configured.",
+        "Is the invoice mail done?",
+        "If the deploy key has been added, go on.",
+        "I've noticed that the list is empty.",
+        "Add the deploy key.",
+    ] {
+        assert_eq!(stated(text), Vec::<String>::new(), "{text}");
+    }
+}

@@ -3,6 +3,7 @@
 //! Claims keep only sentences that are worth remembering by themselves. The account of a session tells every change,
 //! also the plain ones, so it reads the report as a whole.
 
+use claude_mem_core::clock::Millis;
 use claude_mem_core::episode::Episode;
 use claude_mem_core::source::TextSource;
 
@@ -13,6 +14,7 @@ use crate::ranker::{self, RankedSentence};
 use crate::sentences::{TextBlock, TextDocument, TextSentence};
 use crate::text::{capitalised, content_words, is_name, without_bold};
 use crate::titles::{shorten, without_speaker};
+use crate::turn_outcome::NextCommand;
 
 /// Maximum items of one report, and the characters of each.
 const REPORT_ITEMS_MAX: usize = 6;
@@ -38,6 +40,48 @@ pub(crate) fn report_items(episode: &Episode) -> Vec<String> {
     let is_report =
         |text: &&str| agent_claims::report_score(&TextDocument::read(text), text) >= MESSAGE_SCORE_MIN;
     messages.map(|text| text.text.as_str()).rfind(is_report).map(items).unwrap_or_default()
+}
+
+/// The slash command that a message names as the next step, with the words before it.
+pub(crate) fn next_command(message: &str, at: Millis) -> Option<NextCommand> {
+    let mut is_next = false;
+    let mut about = String::new();
+    for line in message.lines() {
+        let bare = without_bold(line.trim_start_matches(['#', '>', '-', '*', ' ', '▶', '→']).trim());
+        let lower = bare.to_lowercase();
+        if NEXT_HEADS.iter().any(|head| lower.starts_with(head)) {
+            is_next = true;
+            let head = NEXT_HEADS.iter().find(|head| lower.starts_with(**head)).map_or(0, |head| head.len());
+            let rest = bare.get(head..).unwrap_or_default().trim_matches([':', ' ', '—', '-']);
+            rest.clone_into(&mut about);
+        } else if line.trim_start().starts_with('#') || lower.starts_with("also ") {
+            is_next = false;
+        }
+        if !is_next {
+            continue;
+        }
+        let spans = bare.split('`').skip(1).step_by(2);
+        if let Some(command) = spans.map(str::trim).find(|span| is_slash_command(span)) {
+            return Some(NextCommand { command: command.to_owned(), about, at });
+        }
+        if content_words(&bare).len() >= 2 && !NEXT_HEADS.iter().any(|head| lower.starts_with(head)) {
+            about = bare;
+        }
+    }
+    None
+}
+
+/// First words of the line or heading before the next step.
+const NEXT_HEADS: &[&str] = &["next up", "next steps", "next step", "next:", "up next", "what's next"];
+
+/// "/plan-phase 12": a slash command with an argument. A path has a second slash.
+fn is_slash_command(span: &str) -> bool {
+    let Some((name, argument)) = span.strip_prefix('/').and_then(|rest| rest.split_once(' ')) else {
+        return false;
+    };
+    let is_name =
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ':' | '_' | '-'));
+    is_name && !argument.trim().is_empty()
 }
 
 /// The items of one message that say what was done, the worthiest of too many, in their order.
@@ -170,6 +214,7 @@ fn read_item(paragraph: &[TextSentence], language: Language) -> Option<String> {
         words <= TRIVIAL_WORDS_MAX && [" import", "assertion"].iter().any(|word| item.contains(word));
     if words < ITEM_WORDS_MIN
         || trivial
+        || is_process(&item)
         || gates::is_dangling(&item)
         || is_path(&item)
         || !item.matches('"').count().is_multiple_of(2)
@@ -293,6 +338,21 @@ fn is_numbered(label: &str) -> bool {
     let numbered = words.next().is_some_and(|word| word.chars().all(|c| c.is_ascii_digit()));
     named && numbered && words.next().is_none()
 }
+
+/// Words of steps that are over with the session.
+#[rustfmt::skip]
+const PROCESS: &[&str] = &[
+    "pushed", "committed", "recompiled", "rebuilt", "restarted", "rebased", "resolved", "conflict", "conflicts", "staged", "pulled", "done",
+    "clean", "branch", "commit", "push", "remote", "origin", "main", "running", "server",
+];
+
+/// "Conflicts resolved and pushed": a step of the session rather than a change.
+fn is_process(item: &str) -> bool {
+    content_words(item).iter().filter(|word| !PROCESS.contains(&word.as_str())).count() < PROCESS_WORDS_MIN
+}
+
+/// Words besides those of steps that tell a change.
+const PROCESS_WORDS_MIN: usize = 2;
 
 /// "`a/b.json` → deleted": little more than a path.
 fn is_path(item: &str) -> bool {

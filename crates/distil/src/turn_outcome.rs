@@ -29,6 +29,38 @@ pub struct TurnOutcome {
     pub filed: Vec<FiledWork>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unfiled: Vec<String>,
+    /// The agent did not come to the end of its turn: it was interrupted, or still at work.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unanswered: bool,
+    /// The last plan that was written, while nothing was done since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PendingPlan>,
+    /// Numbers of pull requests that are merged, and subjects of commits, both as git or the agent says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub landed: Vec<String>,
+    /// What the user says is done.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stated_done: Vec<String>,
+    /// The slash command that the agent's last message names as the next step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<NextCommand>,
+}
+
+/// A plan that was presented.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PendingPlan {
+    pub title: String,
+    pub at: Millis,
+}
+
+/// A slash command that is to come next, with what the agent says about it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NextCommand {
+    pub command: String,
+    pub about: String,
+    pub at: Millis,
 }
 
 /// A commit that a hook refused.
@@ -77,6 +109,24 @@ impl TurnOutcome {
         self.filed.retain(|filed| !next.unfiled.contains(&filed.path));
         self.filed.extend(next.filed.iter().cloned());
         self.unfiled.extend(next.unfiled.iter().cloned());
+        self.unanswered &= next.unanswered;
+        if next.committed || !next.uncommitted.is_empty() {
+            self.plan = None;
+        }
+        if next.plan.is_some() {
+            self.plan.clone_from(&next.plan);
+        }
+        for (list, more) in [
+            (&mut self.merged, &next.merged),
+            (&mut self.landed, &next.landed),
+            (&mut self.stated_done, &next.stated_done),
+        ] {
+            let new: Vec<String> = more.iter().filter(|line| !list.contains(line)).cloned().collect();
+            list.extend(new);
+        }
+        if !next.unanswered {
+            self.next.clone_from(&next.next);
+        }
     }
 }
 
@@ -96,6 +146,14 @@ pub(crate) fn is_work_note(path: &str) -> bool {
     is_prose_file(name)
         && folders.iter().any(|folder| WORK_FOLDERS.contains(folder))
         && !folders.iter().any(|folder| OVER.contains(folder))
+}
+
+/// Whether a file outside the project is a plan that the client keeps: Markdown in a folder of plans.
+pub(crate) fn is_plan_file(path: &str) -> bool {
+    let lower = path.to_lowercase();
+    let mut folders = lower.rsplit('/');
+    let name = folders.next().unwrap_or_default();
+    lower.starts_with(['/', '~']) && is_prose_file(name) && folders.next() == Some("plans")
 }
 
 /// Whether a file is text for people, which tests and builds do not read.

@@ -41,3 +41,27 @@ fn note_is_named_by_its_title_field_or_heading() {
     assert_eq!(note_title("# Debug: List stays empty\n\nText".lines()).as_deref(), Some("List stays empty"));
     assert_eq!(note_title("no heading".lines()), None);
 }
+
+#[test]
+fn work_after_a_plan_carries_it_out() {
+    let plan = Some(PendingPlan { title: "Cache the tokens".into(), at: Millis(1) });
+    let mut ended = TurnOutcome { plan, ..TurnOutcome::default() };
+    ended.join(&TurnOutcome::default());
+    assert!(ended.plan.is_some());
+    ended.join(&TurnOutcome { uncommitted: vec!["tokens.rs".into()], ..TurnOutcome::default() });
+    assert_eq!(ended.plan, None);
+}
+
+#[test]
+fn turn_is_answered_if_one_of_its_parts_is() {
+    let mut turn = TurnOutcome { unanswered: true, ..TurnOutcome::default() };
+    turn.join(&TurnOutcome::default());
+    assert!(!turn.unanswered);
+}
+
+#[test]
+fn plans_of_the_client_lie_outside_the_project() {
+    assert!(is_plan_file("/home/user/.agent/plans/quiet-river.md"));
+    assert!(!is_plan_file("docs/plans/cache.md"));
+    assert!(!is_plan_file("/home/user/plans/cache.rs"));
+}

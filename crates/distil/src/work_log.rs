@@ -13,10 +13,14 @@ use crate::failures;
 use crate::memory_files;
 use crate::obstacles::CommitObstacle;
 use crate::patch::PatchedFile;
+use crate::plans;
+use crate::pull_requests::LandedWork;
 use crate::results::TestCounts;
 use crate::shell::SimpleCommand;
 use crate::text::clip;
-use crate::turn_outcome::{FiledWork, TurnOutcome, is_prose_file, is_work_note, note_title};
+use crate::turn_outcome::{
+    FiledWork, PendingPlan, TurnOutcome, is_plan_file, is_prose_file, is_work_note, note_title,
+};
 
 /// Errors of a command that does not exist: nothing was checked.
 const NOT_RUN: &[&str] = &[
@@ -65,12 +69,28 @@ impl WorkLog {
         let edited = &log.edited;
         let remains = |file: &String| edited.contains(file) && is_inside(file);
         log.outcome.uncommitted.retain(remains);
+        for note in &mut log.outcome.unfiled {
+            *note = episode.relative_path(note).to_owned();
+        }
         // What a subagent committed is not seen here.
         if delegated.is_some() {
             log.outcome.committed = true;
             log.outcome.uncommitted.clear();
         }
+        log.read_plans(episode, delegated);
         log
+    }
+
+    /// The last plan that was written or presented, unless an edit or a subagent came after it.
+    fn read_plans(&mut self, episode: &Episode, delegated: Option<Millis>) {
+        let presented = episode.steps.iter().filter_map(plans::presented_title);
+        let last = presented.chain(self.outcome.plan.take()).max_by_key(|plan| plan.at);
+        let edited = episode
+            .steps
+            .iter()
+            .filter(|step| step.modified_file().is_some_and(|path| is_inside(episode.relative_path(path))));
+        let worked = edited.map(|step| step.at).chain(delegated).max();
+        self.outcome.plan = last.filter(|plan| worked.is_none_or(|worked| worked < plan.at));
     }
 
     fn edit(&mut self, change: PatchedFile, at: Millis, carry: &mut Carry, group: u32) {
@@ -83,6 +103,11 @@ impl WorkLog {
             && let Some(title) = note_title(change.added())
         {
             self.outcome.filed.push(FiledWork { path: change.path.clone(), title, at });
+        }
+        if is_plan_file(&change.path)
+            && let Some(title) = plans::title_of(change.added())
+        {
+            self.outcome.plan = Some(PendingPlan { title, at });
         }
         failures::note_edit(&change.path, carry);
         // An edit between a refused commit and the next one is ordinary work.
@@ -106,6 +131,11 @@ impl WorkLog {
             }
         }
         self.note_commit(run, output, at);
+        let landed = LandedWork::read(run, output);
+        self.outcome.merged.extend(landed.merged);
+        for subject in landed.subjects {
+            push_new(&mut self.outcome.landed, subject);
+        }
         for commit in commits::of_run(run, output) {
             if commit.routine {
                 continue;

@@ -14,6 +14,13 @@ const SHARED_PERCENT_MIN: usize = 70;
 /// The same, if an identifier is shared as well.
 const SHARED_PERCENT_WITH_NAME_MIN: usize = 40;
 
+/// Words that a request may have more when it is asked again: "ok", "please".
+const REPEATED_WORDS_MORE_MAX: usize = 2;
+
+/// The words that a refused commit and one of the same branch with the same verb must share to be the same change.
+const NEAR_WORDS_MIN: usize = 3;
+const NEAR_PERCENT_MIN: usize = 40;
+
 /// The words that an item must have, and the share of them, to be finished on another branch.
 const PLAIN_WORDS_MIN: usize = 4;
 const PLAIN_PERCENT_MIN: usize = 85;
@@ -108,6 +115,20 @@ impl WorkSubject {
         }
         subject
     }
+
+    /// Whether the other subject says all of this and hardly more.
+    fn is_repeated_by(&self, other: &Self) -> bool {
+        self.names == other.names
+            && self.numbers == other.numbers
+            && self.words.is_subset(&other.words)
+            && other.words.len() <= self.words.len() + REPEATED_WORDS_MORE_MAX
+    }
+
+    /// Whether the other subject is about the same change in other words.
+    fn is_near(&self, other: &Self) -> bool {
+        let shared = self.words.intersection(&other.words).count();
+        shared >= NEAR_WORDS_MIN && shared * 100 >= NEAR_PERCENT_MIN * self.words.len()
+    }
 }
 
 /// Whether a token is a name in code or a path: it has an inner mark, or an upper-case letter inside.
@@ -152,6 +173,62 @@ pub(crate) fn finishes(finished: &str, item: &str) -> Option<ItemMatch> {
         (_, true) => Some(ItemMatch::Plain),
         (true, false) => Some(ItemMatch::Likely),
         (false, false) => None,
+    }
+}
+
+/// What a session finished: in words, and as keys of items that its record shows as done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WorkRecord<'r> {
+    pub finished: &'r [String],
+    pub settled: &'r [String],
+}
+
+impl<'r> WorkRecord<'r> {
+    /// The work that closes an item; `None` if it stays open. `same_line`: the work was done where the item was
+    /// opened, or where branches meet.
+    pub(crate) fn closing(&self, claim: &str, text: &str, same_line: bool) -> Option<&'r str> {
+        if let Some(settled) = self.settled.iter().find(|settled| settles(settled, claim)) {
+            return Some(settled.split_once(':').map_or(settled.as_str(), |(_, name)| name));
+        }
+        if claim.starts_with("request:") {
+            // Only the forge knows when a pull request is merged.
+            return None;
+        }
+        let subject = item_subject(claim, text);
+        let asked = WorkSubject::read(subject);
+        let is_done = |done: &&String| match finishes(done, subject) {
+            Some(ItemMatch::Plain) => true,
+            Some(ItemMatch::Likely) => same_line,
+            // The same request asked again and carried out, or the refused commit in other words.
+            None => {
+                let again = || asked.is_repeated_by(&WorkSubject::read(done));
+                let same_verb = || words(done).next() == words(subject).next();
+                let reworded = || same_line && same_verb() && asked.is_near(&WorkSubject::read(done));
+                (claim.starts_with("asked:") && again()) || (claim.starts_with("refused:") && reworded())
+            }
+        };
+        self.finished.iter().find(is_done).map(String::as_str)
+    }
+}
+
+/// Whether the record settles an item by its key. A note is known by its file name: folders tell its state.
+fn settles(settled: &str, claim: &str) -> bool {
+    let file =
+        |key: &str| key.strip_prefix("note:").and_then(|path| path.rsplit('/').next()).map(str::to_owned);
+    settled == claim || file(settled).is_some_and(|name| file(claim).as_deref() == Some(name.as_str()))
+}
+
+/// The words of an item that say what is to be done, without those that say why it is open.
+fn item_subject<'i>(claim: &'i str, text: &'i str) -> &'i str {
+    match claim.split_once(':') {
+        Some(("plan" | "refused", _)) => {
+            let quoted = text.split_once('“').and_then(|(_, rest)| rest.split_once('”'));
+            quoted.map_or(text, |(subject, _)| subject)
+        }
+        Some(("asked", _)) => text.split_once(": ").map_or(text, |(_, subject)| subject),
+        // The path of a note is no word that work must repeat.
+        Some(("note", _)) => text.rsplit_once(" (`").map_or(text, |(title, _)| title),
+        _ => text,
     }
 }
 

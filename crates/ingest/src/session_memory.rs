@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::dedup::ObservationFingerprint;
 use crate::dedup::join_duplicates;
-use crate::item_matcher::{self, ItemMatch};
+use crate::item_matcher::{self, WorkRecord};
 use crate::known_rows::{KnownRows, keep_priority};
 use crate::pitfall::{self, Pitfall};
 use crate::replacements;
@@ -23,8 +23,8 @@ use claude_mem_core::vocabulary::PREFERENCE;
 use claude_mem_distil::EpisodeClaims;
 use claude_mem_search::restated_rows;
 use claude_mem_store::{
-    MemoryLevel, NewRowContext, Observation, StoreError, StoreReader, StoreWriter, StoredClaims,
-    tombstone_for,
+    ClosableItem, MemoryLevel, NewRowContext, Observation, StoreError, StoreReader, StoreWriter,
+    StoredClaims, tombstone_for,
 };
 
 /// The `made_by` value of rows that no model made.
@@ -374,16 +374,12 @@ impl SessionMemoryWriter<'_> {
             return Ok(());
         };
         let at = memories.account.as_ref().map_or(self.now, |account| account.at);
-        for item in tx.closable_items(project, self.session)? {
+        for ClosableItem { item, claim } in tx.closable_items(project, self.session)? {
             let is_earlier = item.opened_at <= at;
             let meets = item_matcher::branches_meet(item.branch.as_deref(), self.branch);
-            let is_done = |done: &&String| match item_matcher::finishes(done, &item.text) {
-                Some(ItemMatch::Plain) => true,
-                Some(ItemMatch::Likely) => meets,
-                None => false,
-            };
-            let finished = memories.finished.iter().filter(|_| is_earlier).find(is_done);
-            match (finished, item.closed_at) {
+            let finished = WorkRecord { finished: &memories.finished, settled: &memories.settled };
+            let done = finished.closing(&claim, &item.text, meets).filter(|_| is_earlier);
+            match (done, item.closed_at) {
                 (Some(done), None) => {
                     tx.close_item_by_session(item.id, self.session, done, at)?;
                 }

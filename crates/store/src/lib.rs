@@ -131,7 +131,7 @@ pub use messages::{FinalMessageRow, NewFinalMessage};
 pub use new_row_context::NewRowContext;
 pub use observations::{MANUAL, Observation, ObservationEdit};
 pub use open::{APPLICATION_ID, create_private_file, sqlite_version};
-pub use open_items::{ItemCloser, OpenItemFilter, OpenItemRow};
+pub use open_items::{ClosableItem, ItemCloser, OpenItemFilter, OpenItemRow};
 pub use projects::{ProjectRow, name_key};
 pub use prompts::{NewPrompt, PromptRow};
 pub use queue::{EventLease, LeasedEvent, QueueRow, QueuedEventHead, QueuedSessionInfo, ReadySession};

@@ -54,6 +54,13 @@ pub struct OpenItemRow {
     pub reason: String,
 }
 
+/// An open item with the key of the claim that opened it, by which the record of later work may settle it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClosableItem {
+    pub item: OpenItemRow,
+    pub claim: String,
+}
+
 /// Filter for open items.
 #[derive(Clone, Debug, Default)]
 pub struct OpenItemFilter {
@@ -65,7 +72,7 @@ pub struct OpenItemFilter {
 
 const COLUMNS: &str =
     "SELECT id, uid, session_id, project_id, branch, text, opened_at_epoch, closed_at_epoch,
-    closed_by, closed_by_session, reason FROM open_items";
+    closed_by, closed_by_session, reason, claim FROM open_items";
 
 fn open_item(row: &Row<'_>) -> rusqlite::Result<OpenItemRow> {
     Ok(OpenItemRow {
@@ -113,7 +120,8 @@ impl StoreReader<'_> {
         &self,
         project: ProjectId,
         session: SessionId,
-    ) -> Result<Vec<OpenItemRow>, StoreError> {
+    ) -> Result<Vec<ClosableItem>, StoreError> {
+        let closable = |row: &Row<'_>| Ok(ClosableItem { item: open_item(row)?, claim: row.get(11)? });
         let mut found = Vec::new();
         for which in ["closed_at_epoch IS NULL AND ?3 > 0", "closed_by_session = ?2"] {
             let mut rows = self.0.prepare_cached(&format!(
@@ -121,7 +129,7 @@ impl StoreReader<'_> {
                  ORDER BY opened_at_epoch DESC, id DESC LIMIT ?3"
             ))?;
             let rows =
-                rows.query_map(params![project.sql(), session.sql(), OPEN_ITEMS_COMPARED_MAX], open_item)?;
+                rows.query_map(params![project.sql(), session.sql(), OPEN_ITEMS_COMPARED_MAX], closable)?;
             found.extend(rows.collect::<Result<Vec<_>, _>>()?);
         }
         Ok(found)

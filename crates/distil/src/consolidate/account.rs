@@ -9,17 +9,15 @@ use crate::answers::told_answer;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims, RunClaim};
 use crate::commands;
 use crate::gates;
-use crate::sentences;
-use crate::text::without_openers;
-use crate::text::{capitalised, clip, content_words, overlap, shared};
+use crate::text::{capitalised, content_words, overlap, shared};
 use crate::turn_outcome::is_prose_file;
 use crate::user_acts;
-use crate::user_claims::as_statement;
 
 use super::account_line::{self, LINE_CHARS_MAX, whole_line};
 use super::done::done_lines;
 use super::frames::{ClaimFrame, FrameKind};
 use super::open_items::ended;
+use super::purpose::purpose;
 use super::titles;
 
 /// Lines of the lists of an account.
@@ -39,9 +37,6 @@ const SAME_LINE: f32 = 0.7;
 /// A line of another list repeats a line of at least this many words.
 const REPEATED_WORDS_MIN: usize = 5;
 const FILES_MAX: usize = 40;
-const PURPOSE_CHARS_MAX: usize = 240;
-/// A request of fewer words that mean something does not say what a session is for.
-const PURPOSE_WORDS_MIN: usize = 3;
 
 /// Writes the account of the episodes, which are in order. `None` if nothing happened.
 pub(super) fn write_account(
@@ -123,111 +118,6 @@ fn stated_facts<'c>(claims: &'c [&Claim], purpose: &str) -> impl Iterator<Item =
         .map(|claim| (claim.worth, format!("The user: “{}”", claim.text)))
 }
 
-/// What the session was for: the plan's title, else the first request that says it, else the first commit.
-fn purpose<'c>(
-    episodes: &[&'c EpisodeClaims],
-    claims: &[&Claim],
-    observations: &[ConsolidatedObservation],
-) -> String {
-    let plan = claims.iter().find(|claim| claim.kind == ClaimKind::Plan && claim.source == TextSource::Plan);
-    let first = episodes.first().map(|episode| episode.turn);
-    if let Some(plan) = plan
-        && episodes
-            .iter()
-            .any(|episode| Some(episode.turn) == first && episode.claims.iter().any(|c| c.key == plan.key))
-    {
-        return clip(&plan.title, LINE_CHARS_MAX);
-    }
-    // Episodes of older versions know only the request.
-    let asked = |episode: &&'c EpisodeClaims| {
-        if episode.outcome.asked.is_empty() {
-            episode.request.as_str()
-        } else {
-            episode.outcome.asked.as_str()
-        }
-    };
-    let requests = || episodes.iter().map(asked);
-    let asked = requests().find(|request| says_purpose(request)).map(str::to_owned);
-    // A session of nothing but "resume" and "commit" was for what it committed, changed or found out.
-    let is_work =
-        |claim: &&&Claim| claim.kind == ClaimKind::Commit && !claim.title.to_lowercase().contains("todo");
-    let committed = || claims.iter().find(is_work).map(|claim| claim.title.clone());
-    let made = || observations.first().map(|made| made.observation.text.title.clone());
-    let any = || requests().find(|request| !request.is_empty()).map(str::to_owned);
-    let plain = || any().filter(|request| !is_remark(request) && content_words(request).len() > 1);
-    // A question, or a wish that points at something, is not what a session with commits was for.
-    let asked = asked.filter(|asked| !is_unclear(asked) || committed().is_none());
-    let purpose = asked.or_else(committed).or_else(plain).or_else(made).or_else(any).unwrap_or_default();
-    let purpose = capitalised(&without_openers(without_command(&purpose)));
-    let whole = sentences::join_fitting(sentences::split(&purpose).into_iter(), PURPOSE_CHARS_MAX);
-    if whole.is_empty() { clip(&purpose, PURPOSE_CHARS_MAX) } else { whole }
-}
-
-/// Whether a request is a question, or points at something that it does not name.
-fn is_unclear(request: &str) -> bool {
-    let lower = request.to_lowercase();
-    let points =
-        ["something like this", "like this one", "like that", "the following:", "see below", "as above"];
-    (request.trim_end().ends_with('?') && sentences::split(request).len() == 1)
-        || points.iter().any(|phrase| lower.contains(phrase))
-}
-
-/// First words of requests that only steer the conversation or the branch.
-#[rustfmt::skip]
-const STEERING: &[&str] = &[
-    "switch", "checkout", "resume", "continue", "proceed", "commit", "push", "pull", "merge", "rebase", "go", "get",
-    "yes", "no", "start", "do", "retry", "try", "run", "rerun", "again", "done", "clear", "compact", "stop",
-];
-
-/// Whether a request says what the session is for.
-fn says_purpose(request: &str) -> bool {
-    if is_command(request) {
-        return true;
-    }
-    let request = without_openers(without_command(request));
-    let first = gates::first_word(&request);
-    // "I made some changes, can you commit everything": the work was something else.
-    let steers = |sentence: &&str| {
-        let order = as_statement(sentence);
-        STEERING.contains(&gates::first_word(&order).as_str())
-            && content_words(&order).len() < PURPOSE_WORDS_MIN
-    };
-    content_words(&request).len() >= PURPOSE_WORDS_MIN
-        && !sentences::split(&request).last().is_some_and(steers)
-        && !STEERING.contains(&first.as_str())
-        && !is_remark(&request)
-}
-
-/// Whether a request picks an option or remarks on what is there.
-fn is_remark(request: &str) -> bool {
-    let first = gates::first_word(request);
-    first.chars().all(|c| c.is_ascii_digit()) || REMARKS.contains(&first.as_str())
-}
-
-/// First words of remarks on what is there already; what they are for only the work tells.
-#[rustfmt::skip]
-const REMARKS: &[&str] = &[
-    "this", "that", "that's", "thats", "there's", "theres", "these", "those", "some", "it", "its", "it's", "still", "looks", "seems",
-    "thanks", "great", "nice", "good", "hmm", "wait", "sorry", "same", "they", "now", "while", "all",
-];
-
-/// "/release 1.2": a slash command with its argument.
-fn is_command(request: &str) -> bool {
-    let name = request.strip_prefix('/').and_then(|rest| rest.split_once(' '));
-    name.is_some_and(|(name, argument)| {
-        !name.contains('/') && !argument.is_empty() && !gates::has_verb(argument)
-    })
-}
-
-/// The words after a slash command.
-fn without_command(request: &str) -> &str {
-    match request.trim().strip_prefix('/').and_then(|rest| rest.split_once(' ')) {
-        // "/review the last release": without a verb of its own, the command is part of the sentence.
-        Some((command, rest)) if !command.contains('/') && gates::has_verb(rest) => rest.trim(),
-        _ => request.trim(),
-    }
-}
-
 /// What was found out and still holds: causes and caveats of changes, the best of each finding, and remedies.
 /// What a change consists of is told as done.
 fn learned<'c>(frames: &'c [ClaimFrame<'_>]) -> impl Iterator<Item = (f32, String)> + 'c {
@@ -287,7 +177,7 @@ const LABELS: &[&str] = &[
     "the answer is: ", "the answer is that ", "it turns out that ", "turns out that ", "turns out ", "the issue is clear from the docs: ",
     "problem: ", "reason: ", "note: ", "key insight: ", "key finding: ", "important: ", "the root cause is that ",
     "the root cause was that ", "the root cause is clear: ", "the deeper issue is that ", "bonus: ", "one heads-up: ", "the issue is ",
-    "the real issue is ", "the problem is ", "the real problem is ",
+    "the real issue is ", "the problem is ", "the real problem is ", "root cause: ", "the root cause: ", "cause: ", "takeaway: ",
 ];
 
 /// The worthiest different lines that no line of `told` says already, in the order they were said.

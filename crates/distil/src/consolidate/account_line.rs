@@ -41,7 +41,54 @@ const MID_ARGUMENT: &[&str] = &[
     "result: ", "could ", "couldn't ", "only have ", "right now ", "critical — ", "refactor — ", "the research ", "domain: ",
     "the fix is ", "the fix was ", "the changes are ", "the test ",
     "about ", "the issue was just", "looks ", "only ", "yes ", "yes,", "there are ",
+    "because ", "the same applies", "the same goes", "into ", "lets ", "let's ", "if ", "absent ", "identical ", "same ", "takeaway: ",
+    "description: ", "status: ", "research: ", "verification: ", "at some point", "to prove ", "to confirm ",
+    "good ", "fair ", "agreed", "correct ", "confirmed", "clean ",
 ];
+
+/// Nouns that name something only for those who followed the talk: "The bug existed because …".
+#[rustfmt::skip]
+const GENERIC_NOUNS: &[&str] = &[
+    "bug", "issue", "problem", "field", "component", "change", "changes", "error", "question", "idea", "approach", "comment", "comments",
+    "flow", "code", "section", "answer", "result", "cause", "reason", "alternative", "reviewer", "todo", "plan", "plans", "symlink",
+    "file", "function", "screenshot", "feature", "fields", "files", "tests", "script", "command", "page", "row", "line",
+];
+
+/// Words after the subject of a sentence.
+#[rustfmt::skip]
+const AFTER_NOUN: &[&str] = &[
+    "is", "was", "are", "were", "that", "which", "existed", "exists", "has", "had", "have", "didn't", "doesn't", "isn't", "wasn't", "don't",
+    "will", "would", "can", "could", "should", "may", "also", "just", "only", "actually", "needs", "need", "comes", "came", "happens",
+    "happened", "occurs", "knows", "uses", "works", "worked", "returns", "fails", "failed", "still", "already", "currently", "never",
+];
+
+/// Whether a sentence begins with "the" and a noun that says nothing, and names nothing else.
+fn names_nothing(text: &str) -> bool {
+    let mut words =
+        text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+    let generic = words.next().is_some_and(|word| word == "the")
+        && words.next().is_some_and(|word| GENERIC_NOUNS.contains(&word.as_str()))
+        && words.next().is_some_and(|word| AFTER_NOUN.contains(&word.as_str()));
+    generic && !text.contains('`')
+}
+
+/// Whether a sentence points at what was said before by "this".
+fn points_by_this(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    [
+        ", this ",
+        " this can ",
+        " this would ",
+        " this could ",
+        " this will ",
+        " this is ",
+        " this means ",
+        "itself, ",
+        " up to date",
+    ]
+    .iter()
+    .any(|phrase| lower.contains(phrase))
+}
 
 /// Whether a reader who did not follow the argument understands the sentence.
 pub(super) fn stands_alone(text: &str) -> bool {
@@ -49,6 +96,8 @@ pub(super) fn stands_alone(text: &str) -> bool {
     let first = gates::first_word(text);
     !(MID_ARGUMENT.iter().any(|start| lower.starts_with(start))
         || gates::refers_back(text)
+        || names_nothing(text)
+        || points_by_this(text)
         || gates::speaks_to_reader(&text.replace(['(', ')', ',', '.'], " "))
         || text.ends_with([':', '…', '?'])
         || text.contains(" these ")

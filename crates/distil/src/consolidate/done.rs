@@ -57,7 +57,7 @@ pub(super) fn done_lines(
     let mut changes = commits(episodes);
     let rest = uncommitted(episodes, frames, &mut changes);
     changes.extend(rest);
-    if changes.is_empty() {
+    if changes.is_empty() && episodes.iter().all(|episode| episode.edited.is_empty()) {
         changes.extend(reported(episodes));
     }
     if changes.len() > 1 {

@@ -17,6 +17,7 @@ mod frames;
 mod narrative;
 mod open_items;
 mod overtaken;
+mod purpose;
 mod split;
 mod titles;
 
@@ -38,11 +39,12 @@ pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
     let open_items = open_items::open_items(&ordered);
     let account = account::write_account(&ordered, &frames, &observations, &open_items);
     let finished = finished_work(&ordered);
-    SessionMemories { observations, account, open_items, finished }
+    let settled = open_items::settled_keys(&ordered);
+    SessionMemories { observations, account, open_items, finished, settled }
 }
 
-/// What the session finished, in words that may close an open item: commits, tasks, reports, and the plans that were
-/// carried out.
+/// What the session finished, in words that may close an open item: commits, tasks, reports, plans and requests that
+/// were carried out, and what the user says is done.
 fn finished_work(episodes: &[&EpisodeClaims]) -> Vec<String> {
     let done = |episode: &EpisodeClaims, claim: &Claim| match claim.kind {
         ClaimKind::Commit | ClaimKind::PullRequest | ClaimKind::Finished | ClaimKind::Done => true,
@@ -51,10 +53,34 @@ fn finished_work(episodes: &[&EpisodeClaims]) -> Vec<String> {
     };
     let claims =
         episodes.iter().flat_map(|episode| episode.claims.iter().map(move |claim| (*episode, claim)));
-    claims
-        .filter(|(episode, claim)| done(episode, claim))
-        .map(|(_, claim)| claim.headline().to_owned())
-        .collect()
+    let claimed =
+        claims.filter(|(episode, claim)| done(episode, claim)).map(|(_, claim)| claim.headline().to_owned());
+    let reported = episodes.iter().flat_map(|episode| &episode.outcome.report).cloned();
+    let requested = episodes
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| is_carried_out(&episodes[*index..]))
+        .map(|(_, episode)| episode.outcome.asked.clone());
+    let stated = episodes.iter().flat_map(|episode| &episode.outcome.stated_done).cloned();
+    let mut finished: Vec<String> = Vec::new();
+    for text in claimed.chain(reported).chain(requested).chain(stated) {
+        // Filing a todo does not do it.
+        if !open_items::files_work(&text) && !finished.contains(&text) {
+            finished.push(text);
+        }
+    }
+    finished
+}
+
+/// Whether the first of these turns did what it was asked: it changed the project and reported it, or the change was
+/// committed. A question asks for no work.
+fn is_carried_out(turns: &[&EpisodeClaims]) -> bool {
+    let Some(turn) = turns.first() else {
+        return false;
+    };
+    let asked = &turn.outcome.asked;
+    let told = !turn.outcome.report.is_empty() || turns.iter().any(|later| later.outcome.committed);
+    !turn.edited.is_empty() && told && !turn.outcome.unanswered && !asked.is_empty() && !asked.ends_with('?')
 }
 
 /// Words of the user's objection that a claim must share to be taken back with it.
