@@ -46,16 +46,11 @@ pub(crate) fn apply_record(
 ) -> Result<ApplyOutcome, StoreError> {
     let uid = PublicId(pulled.record.uid.0);
     let is_own = pulled.author == context.me;
-    let mut known = tx.shared_row(space.id, uid)?;
-    if let Some(mine) = known.take_if(|known| known.member.is_none() && !is_own && known.rev == 0) {
-        // Another member uses the id of a row that has not been sent: the row gets a new one.
-        tx.remove_shared_row(space.id, uid)?;
-        if let Some(row) = mine.row() {
-            let new = tx.renew_public_id(row)?;
-            tx.put_shared_row(&SharedRow { uid: new, ..mine })?;
-        }
-    }
     let member = if is_own { None } else { Some(member_of(tx, pulled.author)?) };
+    let mut known = tx.shared_row(space.id, uid)?;
+    if let Some(old) = known.take_if(|known| known.member != member && !known.gone) {
+        release_id(tx, old, context.now)?;
+    }
     let arrival = IncomingRecord { space, pulled, uid, member, context };
     match known {
         Some(known) if is_settled(&known, pulled.record.version(), &arrival) => {
@@ -68,6 +63,19 @@ pub(crate) fn apply_record(
         known if is_own => arrival.apply_own(tx, known),
         known => arrival.apply_others(tx, known),
     }
+}
+
+/// Another member uses the id of a row that has not been sent, or of a record that a restored server had lost: an own
+/// row gets a new id; another's row goes, since its author sends it again under a new one.
+fn release_id(tx: &StoreWriter<'_>, old: SharedRow, now: Millis) -> Result<(), StoreError> {
+    tx.remove_shared_row(old.space, old.uid)?;
+    let Some(row) = old.row() else { return Ok(()) };
+    if old.member.is_some() {
+        return tx.erase_team_row(row);
+    }
+    let new = SharedRow::own(old.space, tx.renew_public_id(row)?, row, ShareState::Unsent, now);
+    let state = if old.state == ShareState::Sent { ShareState::Unsent } else { old.state };
+    tx.put_shared_row(&SharedRow { state, why: old.why, ..new })
 }
 
 /// Whether the version that is known here is at least as new. What was taken back stays taken back, even if a

@@ -56,4 +56,6 @@ mod service_tests;
 #[cfg(test)]
 mod simulator_tests;
 #[cfg(test)]
+mod sync_refusal_tests;
+#[cfg(test)]
 mod sync_tests;
