@@ -66,7 +66,7 @@ impl TeamThread {
 }
 
 /// The worker's store as the engine uses it.
-struct WorkerStore<'a>(&'a SharedStore);
+pub(crate) struct WorkerStore<'a>(pub(crate) &'a SharedStore);
 
 impl StoreAccess for WorkerStore<'_> {
     fn with_store<T>(&self, act: impl FnOnce(&mut Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
