@@ -10,10 +10,11 @@ use anyhow::Context as _;
 use super::super::app::App;
 use crate::cli::output::question_text;
 use claude_mem_core::clock;
+use claude_mem_core::ids::SpaceRowId;
 use claude_mem_core::paths::DataDir;
 use claude_mem_sharing::{
     ShareRules, SharingError, SyncEngine, SyncOptions, SyncReport, TEAM_VARIABLE, TeamFile, TeamHttpClient,
-    health_after_error, health_after_round, load_team, purge_team, team_from_link,
+    health_after_error, health_after_round, load_team, purge_team, take_back_spaces, team_from_link,
 };
 use claude_mem_store::Store;
 
@@ -95,6 +96,14 @@ impl TeamConnection {
             purge_team(&self.store, &self.data)?;
         }
         outcome
+    }
+
+    /// Takes back what the user shared in these spaces, and ends their sharing.
+    pub(super) fn take_back(&self, spaces: &[SpaceRowId]) -> Result<u64, SharingError> {
+        let now = clock::now().millis();
+        let options = SyncOptions { rules: self.rules.clone(), now, ..SyncOptions::default() };
+        let engine = SyncEngine { access: &self.store, server: &self.server };
+        take_back_spaces(&engine, spaces, &options)
     }
 
     /// Rounds until this machine is in step, at most for `wait`. The last report, and whether it is.
