@@ -2,7 +2,7 @@
 
 use crate::instruction_shape::reads_like_instruction;
 use crate::record_body::{BODY_FORMAT, IncomingBody, incoming_body, outgoing_body, place_of_body};
-use crate::share_marks::HIDDEN;
+use crate::share_marks::{HIDDEN, NEWER_FORMAT, NEWER_KIND};
 use crate::share_rules::ShareRules;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{AccountId, MemberRowId, ObservationId, ProjectId, PublicId};
@@ -25,7 +25,8 @@ pub(crate) struct ApplyContext<'a> {
     pub me: MemberId,
     pub rules: &'a ShareRules,
     pub now: Millis,
-    /// Take the server's version of others' records even if it is older: the server was restored.
+    /// Take the server's version of others' records even if it is older: the server was restored. Take also what was
+    /// not understood before.
     pub is_forced: bool,
 }
 
@@ -85,8 +86,13 @@ fn is_settled(known: &SharedRow, version: RecordVersion, arrival: &IncomingRecor
         return false;
     }
     let here = version_of(known);
-    let is_forced = arrival.context.is_forced && known.member.is_some() && !here.gone && here != version;
-    here >= version && !is_forced
+    let is_forced = known.member.is_some() && !here.gone && here != version;
+    here >= version && !(arrival.context.is_forced && (is_forced || was_not_understood(known)))
+}
+
+/// Whether the record was set aside because this program was too old for it.
+pub(crate) fn was_not_understood(known: &SharedRow) -> bool {
+    known.state == ShareState::Aside && matches!(known.why.as_str(), NEWER_KIND | NEWER_FORMAT)
 }
 
 pub(crate) fn version_of(share: &SharedRow) -> RecordVersion {
@@ -196,7 +202,7 @@ impl IncomingRecord<'_> {
                 return Ok(ApplyOutcome::Unchanged);
             }
         }
-        let Some(kind) = self.row_kind() else { return self.set_aside(tx, None, "of a newer kind") };
+        let Some(kind) = self.row_kind() else { return self.set_aside(tx, None, NEWER_KIND) };
         let here = known.as_ref().and_then(SharedRow::row);
         let here = match here {
             Some(row) => Some(row),
@@ -250,7 +256,7 @@ impl IncomingRecord<'_> {
             tx.put_shared_row(&self.entry(None, ShareState::Received, HIDDEN))?;
             return Ok(ApplyOutcome::Unchanged);
         }
-        let Some(kind) = self.row_kind() else { return self.set_aside(tx, None, "of a newer kind") };
+        let Some(kind) = self.row_kind() else { return self.set_aside(tx, None, NEWER_KIND) };
         let taken = tx.row_by_uid(kind, self.uid)?;
         let is_theirs = match taken {
             Some(row) => tx.member_of_row(row)? == self.member,
@@ -292,7 +298,7 @@ impl IncomingRecord<'_> {
         let record = &self.pulled.record;
         let Some(json) = &record.body else { return Ok(Err("without a text".to_owned())) };
         if record.v > BODY_FORMAT {
-            return Ok(Err("of a newer format".to_owned()));
+            return Ok(Err(NEWER_FORMAT.to_owned()));
         }
         // The server's clock bounds the author's.
         let at_most = Millis(self.pulled.received_at.min(self.context.now.0.saturating_add(CLOCK_SKEW_MS)));

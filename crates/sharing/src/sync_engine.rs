@@ -5,7 +5,7 @@ use crate::mark_outgoing::mark_outgoing_rows;
 use crate::member_names::display_names;
 use crate::pull::{PullCounts, pull_new, walk_back};
 use crate::push::{PushCounts, push_space};
-use crate::reconcile::reconcile_space;
+use crate::reconcile::{reconcile_space, retry_not_understood};
 use crate::server::TeamServer;
 use crate::share_rules::ShareRules;
 use crate::sharing_error::SharingError;
@@ -31,7 +31,8 @@ pub struct SyncOptions {
     pub recent: Option<i64>,
     /// Compare all names, whatever the digests say.
     pub check: bool,
-    /// Mend what the comparison finds.
+    /// Fetch again what was not understood: this program may have been updated since.
+    pub is_first: bool,
     pub now: Millis,
 }
 
@@ -161,6 +162,9 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
         let mut counts = PullCounts::default();
         let reached = pull_new(self.access, self.server, id, context, &mut counts)?;
         let is_walked = walk_back(self.access, self.server, id, context, &mut counts)?;
+        if options.is_first || options.check {
+            retry_not_understood(self.access, self.server, id, context, &mut counts)?;
+        }
         report.count(counts);
         let Some((state, generation)) = reached.filter(|_| is_walked) else {
             report.in_step = false;

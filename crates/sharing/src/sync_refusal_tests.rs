@@ -151,3 +151,24 @@ fn member_who_takes_the_id_of_a_lost_record_gains_nothing() {
         assert!(mira.sync().in_step && jonas.sync().in_step, "removal: {is_removal}");
     }
 }
+
+/// A colleague's program is newer than this one, and later this one is updated.
+#[test]
+fn records_of_a_newer_program_wait_for_the_update() {
+    let (data, mira, jonas) = two_members();
+    let row = jonas.decide("Round invoices up");
+    jonas.decide("Round tips up");
+    jonas.sync();
+    let uid = RecordUid(jonas.store.lock().unwrap().read().public_id_of(row).unwrap().0);
+    let old = data.lock().records[&uid].1.record.clone();
+    data.lock().records.get_mut(&uid).unwrap().1.record.v += 1;
+    let report = mira.sync();
+    assert_eq!((report.received, report.aside, report.in_step), (1, 1, true));
+    assert_eq!(mira.titles(), ["Round tips up"]);
+    // The update understands the format.
+    data.lock().records.get_mut(&uid).unwrap().1.record = old;
+    assert_eq!(mira.sync().received, 0, "nothing is fetched again while the program is the same");
+    assert_eq!(mira.first_sync().received, 1);
+    assert_eq!(mira.titles(), ["Round invoices up", "Round tips up"]);
+    assert!(mira.sync().in_step);
+}

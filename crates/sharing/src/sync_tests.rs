@@ -94,6 +94,12 @@ impl<S: TeamServer> TestMachine<S> {
         SyncEngine { access: &self.store, server: &self.server }.round(&self.options())
     }
 
+    /// The first round of a process.
+    pub(crate) fn first_sync(&self) -> SyncReport {
+        let options = SyncOptions { is_first: true, ..self.options() };
+        SyncEngine { access: &self.store, server: &self.server }.round(&options).unwrap()
+    }
+
     fn take_back(&self, spaces: &[SpaceRowId]) -> u64 {
         let engine = SyncEngine { access: &self.store, server: &self.server };
         crate::take_back_spaces(&engine, spaces, &self.options()).unwrap()

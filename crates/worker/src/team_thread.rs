@@ -6,6 +6,7 @@
 //!
 //! Invariant: no other thread of the worker waits for the network.
 
+use std::cell::Cell;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
@@ -50,7 +51,7 @@ impl TeamThread {
         let waiter = TeamWaiter::new(Arc::clone(&signal));
         waiter.replace()?;
         std::thread::Builder::new().name("team".into()).spawn(move || {
-            let thread = RoundThread { worker, home, waiter };
+            let thread = RoundThread { worker, home, waiter, has_synchronised: Cell::new(false) };
             thread.run();
             drop(until_end);
         })?;
@@ -88,6 +89,8 @@ struct RoundThread {
     worker: Arc<WorkerContext>,
     home: String,
     waiter: TeamWaiter,
+    /// A round of this process has succeeded.
+    has_synchronised: Cell<bool>,
 }
 
 impl RoundThread {
@@ -151,13 +154,14 @@ impl RoundThread {
                 requests: settings.team_requests,
                 home: self.home.clone(),
             },
-            recent: None,
-            check: false,
+            is_first: !self.has_synchronised.get(),
             now,
+            ..SyncOptions::default()
         };
         let access = WorkerStore(&self.worker.store);
         let server = TeamHttpClient::connect(team)?;
         let report = SyncEngine { access: &access, server: &server }.round(&options)?;
+        self.has_synchronised.set(true);
         self.worker.store.with(|store| {
             let health = health_after_round(&store.read().team_health_to_replace()?, &report, now);
             store.save_team_health(&health)

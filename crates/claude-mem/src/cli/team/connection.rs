@@ -78,7 +78,7 @@ impl TeamConnection {
     /// One round, and its result in the store.
     pub(super) fn round(&self, recent: Option<i64>, check: bool) -> Result<SyncReport, SharingError> {
         let now = clock::now().millis();
-        let options = SyncOptions { rules: self.rules.clone(), recent, check, now };
+        let options = SyncOptions { rules: self.rules.clone(), recent, check, is_first: false, now };
         let outcome = SyncEngine { access: &self.store, server: &self.server }.round(&options);
         let mut store = claude_mem_core::sync::lock(&self.store);
         let known = store.read().team_health_to_replace()?;
