@@ -31,12 +31,13 @@ const ANSWER_BYTES_MAX: u64 = 2 * PAGE_BODY_BYTES_MAX as u64;
 const REQUEST_SECONDS_MAX: u64 = 120;
 /// Without any byte of the answer for this long, an ordinary request has failed. The server itself gives its database
 /// less. After a network was parted, TCP alone would keep the request waiting about as long as the outage took.
-const SILENT_SECONDS_MAX: u64 = 10;
+const SILENT_SECONDS_MAX: u64 = 8;
 /// A push as a whole. A server that waits for its body in vain says so after half of this, and the batch is halved.
 const PUSH_SECONDS_MAX: u64 = 60;
 /// The same for a push, whose body may still be on its way. The batch is halved then.
 const PUSH_SILENT_SECONDS_MAX: u64 = 15;
-const CONNECT_SECONDS_MAX: u64 = 10;
+/// A connection with its TLS handshake.
+const CONNECT_SECONDS_MAX: u64 = 6;
 /// A long poll may take its own time on top.
 const WAIT_MARGIN_SECONDS: u64 = 10;
 /// A server may ask to wait at most this long.

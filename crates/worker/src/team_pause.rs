@@ -7,6 +7,9 @@ use std::time::Duration;
 pub(crate) const PAUSE_MIN: Duration = Duration::from_secs(1);
 pub(crate) const PAUSE_MAX: Duration = Duration::from_mins(5);
 
+/// Between the end of an attempt and the next one.
+const ATTEMPTS_APART_MIN: Duration = Duration::from_millis(250);
+
 /// The longest pause of a short outage: a machine that was parted from the network is in step soon after it returns.
 const SHORT_PAUSE_MAX: Duration = Duration::from_secs(2);
 /// At the beginning of an outage the server is contacted again within this fraction of it.
@@ -21,6 +24,11 @@ const JITTER_PARTS: u64 = 4;
 /// team, so that they do not all come back at the same moment.
 pub(crate) fn pause_after(outage: Duration) -> Duration {
     with_jitter(pause_without_jitter(outage), RandomState::new().build_hasher().finish())
+}
+
+/// What is left of a pause after an attempt that took this long: one that waited for an answer in vain has paused already.
+pub(crate) fn pause_left(pause: Duration, attempt: Duration) -> Duration {
+    pause.saturating_sub(attempt).max(ATTEMPTS_APART_MIN)
 }
 
 fn pause_without_jitter(outage: Duration) -> Duration {
@@ -44,6 +52,14 @@ mod tests {
         {
             let pause = pause_without_jitter(Duration::from_secs(outage));
             assert_eq!(pause, Duration::from_secs(want), "{outage} s");
+        }
+    }
+
+    #[test]
+    fn attempt_that_waited_in_vain_counts_as_pause() {
+        let (pause, millis) = (Duration::from_secs(2), Duration::from_millis);
+        for (attempt, left) in [(0, 2_000), (500, 1_500), (1_900, 250), (6_000, 250)] {
+            assert_eq!(pause_left(pause, millis(attempt)), millis(left), "{attempt} ms");
         }
     }
 

@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use crate::team_pause::{PAUSE_MAX, PAUSE_MIN, pause_after};
+use crate::team_pause::{PAUSE_MAX, PAUSE_MIN, pause_after, pause_left};
 use crate::team_signal::TeamSignal;
 use crate::team_waiter::TeamWaiter;
 use crate::worker::WorkerContext;
@@ -115,6 +115,7 @@ impl RoundThread {
             self.worker.idle.touch(Instant::now());
             // Taken before the round: what is stored while it runs starts the next one.
             let seen = self.local_state();
+            let begun = Instant::now();
             let outcome = self.round(&team);
             // What was taken back must not stay in the write-ahead log, also after a round that failed later or was
             // killed.
@@ -138,7 +139,8 @@ impl RoundThread {
                         _ => None,
                     };
                     let outage = away_since.get_or_insert_with(Instant::now).elapsed();
-                    let pause = asked.unwrap_or_else(|| pause_after(outage)).min(PAUSE_MAX);
+                    let pause = asked.unwrap_or_else(|| pause_left(pause_after(outage), begun.elapsed()));
+                    let pause = pause.min(PAUSE_MAX);
                     self.sleep_through(pause, asked.is_some(), seen);
                 }
             }

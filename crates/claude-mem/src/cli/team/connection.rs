@@ -1,5 +1,6 @@
 //! The team of this machine, opened for one command.
 
+use std::cell::Cell;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Mutex;
@@ -28,6 +29,8 @@ pub(super) struct TeamConnection {
     pub(super) store: Mutex<Store>,
     pub(super) rules: ShareRules,
     data: DataDir,
+    /// A round of this command was tried.
+    has_tried: Cell<bool>,
 }
 
 /// The team of this machine; `None` if it has none.
@@ -72,13 +75,19 @@ impl TeamConnection {
         app.data.create()?;
         let store = Store::open(&app.data.db()).with_context(|| app.data.db().display().to_string())?;
         let (rules, data) = (share_rules(app), app.data.clone());
-        Ok(Self { file, server, store: Mutex::new(store), rules, data })
+        Ok(Self { file, server, store: Mutex::new(store), rules, data, has_tried: Cell::new(false) })
     }
 
     /// One round, and its result in the store.
     pub(super) fn round(&self, recent: Option<i64>, check: bool) -> Result<SyncReport, SharingError> {
         let now = clock::now().millis();
-        let options = SyncOptions { rules: self.rules.clone(), recent, check, is_first: false, now };
+        let options = SyncOptions {
+            rules: self.rules.clone(),
+            recent,
+            check,
+            is_first: !self.has_tried.replace(true),
+            now,
+        };
         let outcome = SyncEngine { access: &self.store, server: &self.server }.round(&options);
         let mut store = claude_mem_core::sync::lock(&self.store);
         let known = store.read().team_health_to_replace()?;
