@@ -22,13 +22,7 @@ pub struct ExportCounts {
     pub accounts: u64,
     pub open_items: u64,
     /// Observations and accounts of other members.
-    #[serde(skip_serializing_if = "is_zero")]
     pub of_others: u64,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-const fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// A member whose rows are exported.
