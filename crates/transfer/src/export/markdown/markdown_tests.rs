@@ -257,8 +257,7 @@ fn with_a_colleague(dir: &Path) -> Store {
         .write(|tx| {
             let project = tx.projects()?[0].id;
             let uid = PublicId::new();
-            let new =
-                NewMember { uid, handle: "mira", name: "Mira Vogt", role: "member", gone: false };
+            let new = NewMember { uid, handle: "mira", name: "Mira Vogt", role: "member", gone: false };
             let member = Some(tx.put_member(&new)?);
             let session = tx.ensure_team_session(PublicId::new(), member, Some(project), None, NOW)?;
             let place =
