@@ -2,7 +2,7 @@
 
 use crate::instruction_shape::reads_like_instruction;
 use crate::record_body::{BODY_FORMAT, IncomingBody, incoming_body, outgoing_body, place_of_body};
-use crate::share_marks::HIDDEN;
+use crate::share_marks::{HIDDEN, NEWER_FORMAT, NEWER_KIND};
 use crate::share_rules::ShareRules;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{AccountId, MemberRowId, ObservationId, ProjectId, PublicId};
@@ -25,7 +25,8 @@ pub(crate) struct ApplyContext<'a> {
     pub me: MemberId,
     pub rules: &'a ShareRules,
     pub now: Millis,
-    /// Take the server's version of others' records even if it is older: the server was restored.
+    /// Take the server's version of others' records even if it is older: the server was restored. Take also what was
+    /// not understood before.
     pub is_forced: bool,
 }
 
@@ -46,16 +47,11 @@ pub(crate) fn apply_record(
 ) -> Result<ApplyOutcome, StoreError> {
     let uid = PublicId(pulled.record.uid.0);
     let is_own = pulled.author == context.me;
-    let mut known = tx.shared_row(space.id, uid)?;
-    if let Some(mine) = known.take_if(|known| known.member.is_none() && !is_own && known.rev == 0) {
-        // Another member uses the id of a row that has not been sent: the row gets a new one.
-        tx.remove_shared_row(space.id, uid)?;
-        if let Some(row) = mine.row() {
-            let new = tx.renew_public_id(row)?;
-            tx.put_shared_row(&SharedRow { uid: new, ..mine })?;
-        }
-    }
     let member = if is_own { None } else { Some(member_of(tx, pulled.author)?) };
+    let mut known = tx.shared_row(space.id, uid)?;
+    if let Some(old) = known.take_if(|known| known.member != member && !known.gone) {
+        release_id(tx, old, context.now)?;
+    }
     let arrival = IncomingRecord { space, pulled, uid, member, context };
     match known {
         Some(known) if is_settled(&known, pulled.record.version(), &arrival) => {
@@ -70,6 +66,19 @@ pub(crate) fn apply_record(
     }
 }
 
+/// Another member uses the id of a row that has not been sent, or of a record that a restored server had lost: an own
+/// row gets a new id; another's row goes, since its author sends it again under a new one.
+fn release_id(tx: &StoreWriter<'_>, old: SharedRow, now: Millis) -> Result<(), StoreError> {
+    tx.remove_shared_row(old.space, old.uid)?;
+    let Some(row) = old.row() else { return Ok(()) };
+    if old.member.is_some() {
+        return tx.erase_team_row(row);
+    }
+    let new = SharedRow::own(old.space, tx.renew_public_id(row)?, row, ShareState::Unsent, now);
+    let state = if old.state == ShareState::Sent { ShareState::Unsent } else { old.state };
+    tx.put_shared_row(&SharedRow { state, why: old.why, ..new })
+}
+
 /// Whether the version that is known here is at least as new. What was taken back stays taken back, even if a
 /// restored server does not know it any more.
 fn is_settled(known: &SharedRow, version: RecordVersion, arrival: &IncomingRecord<'_>) -> bool {
@@ -77,8 +86,13 @@ fn is_settled(known: &SharedRow, version: RecordVersion, arrival: &IncomingRecor
         return false;
     }
     let here = version_of(known);
-    let is_forced = arrival.context.is_forced && known.member.is_some() && !here.gone && here != version;
-    here >= version && !is_forced
+    let is_forced = known.member.is_some() && !here.gone && here != version;
+    here >= version && !(arrival.context.is_forced && (is_forced || was_not_understood(known)))
+}
+
+/// Whether the record was set aside because this program was too old for it.
+pub(crate) fn was_not_understood(known: &SharedRow) -> bool {
+    known.state == ShareState::Aside && matches!(known.why.as_str(), NEWER_KIND | NEWER_FORMAT)
 }
 
 pub(crate) fn version_of(share: &SharedRow) -> RecordVersion {
@@ -188,7 +202,7 @@ impl IncomingRecord<'_> {
                 return Ok(ApplyOutcome::Unchanged);
             }
         }
-        let Some(kind) = self.row_kind() else { return self.set_aside(tx, None, "of a newer kind") };
+        let Some(kind) = self.row_kind() else { return self.set_aside(tx, None, NEWER_KIND) };
         let here = known.as_ref().and_then(SharedRow::row);
         let here = match here {
             Some(row) => Some(row),
@@ -242,7 +256,7 @@ impl IncomingRecord<'_> {
             tx.put_shared_row(&self.entry(None, ShareState::Received, HIDDEN))?;
             return Ok(ApplyOutcome::Unchanged);
         }
-        let Some(kind) = self.row_kind() else { return self.set_aside(tx, None, "of a newer kind") };
+        let Some(kind) = self.row_kind() else { return self.set_aside(tx, None, NEWER_KIND) };
         let taken = tx.row_by_uid(kind, self.uid)?;
         let is_theirs = match taken {
             Some(row) => tx.member_of_row(row)? == self.member,
@@ -284,7 +298,7 @@ impl IncomingRecord<'_> {
         let record = &self.pulled.record;
         let Some(json) = &record.body else { return Ok(Err("without a text".to_owned())) };
         if record.v > BODY_FORMAT {
-            return Ok(Err("of a newer format".to_owned()));
+            return Ok(Err(NEWER_FORMAT.to_owned()));
         }
         // The server's clock bounds the author's.
         let at_most = Millis(self.pulled.received_at.min(self.context.now.0.saturating_add(CLOCK_SKEW_MS)));

@@ -5,11 +5,12 @@ use crate::record_body::BODY_FORMAT;
 use crate::server::TeamServer;
 use crate::sharing_error::SharingError;
 use crate::store_access::StoreAccess;
+use crate::sync_engine::{SyncEngine, SyncOptions};
 use crate::team_file::remove_team;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::{MemberRowId, PublicId, SpaceRowId};
 use claude_mem_core::paths::DataDir;
-use claude_mem_store::{RowKind, ShareState, SharedRow, Store};
+use claude_mem_store::{RowKind, ShareState, SharedRow, SpaceMode, Store};
 use claude_mem_wire::messages::PushRequest;
 use claude_mem_wire::{RecordKind, RecordUid, SpaceId, WireRecord, rev_after};
 
@@ -17,9 +18,43 @@ use claude_mem_wire::{RecordKind, RecordUid, SpaceId, WireRecord, rev_after};
 const TAKEN_BACK_MAX: u32 = 200;
 const ERASED_ROWS_MAX: u32 = 32;
 
-/// Takes all own records of a space back from everybody else. The rows stay here and are not shared again.
-/// Returns how many were taken back.
-pub fn take_back_own(
+/// Takes all own records of these spaces back from everybody else and ends their sharing. The rows stay here. Returns how
+/// many were taken back.
+///
+/// Nothing more leaves from the beginning on. A round finds what the server holds without this machine knowing it: the
+/// answer to a push may have been lost.
+pub fn take_back_spaces<A: StoreAccess, S: TeamServer>(
+    engine: &SyncEngine<'_, A, S>,
+    spaces: &[SpaceRowId],
+    options: &SyncOptions,
+) -> Result<u64, SharingError> {
+    engine.access.with_store(|store| {
+        store.write(|tx| {
+            for space in spaces {
+                if tx.space(*space)?.mode.sends() {
+                    tx.set_space_mode(*space, SpaceMode::Receive)?;
+                }
+            }
+            Ok(())
+        })
+    })?;
+    match engine.round(options) {
+        // What one space lacks for a round, such as an undamaged page, is not needed for taking back the rest.
+        Ok(_) | Err(SharingError::InvalidAnswer(_) | SharingError::Refused { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    let mut taken_back = 0;
+    for space in spaces {
+        taken_back += take_back_own(engine.access, engine.server, *space, options.now)?;
+    }
+    engine.access.with_store(|store| {
+        store.write(|tx| spaces.iter().try_for_each(|space| tx.set_space_mode(*space, SpaceMode::Off)))
+    })?;
+    Ok(taken_back)
+}
+
+/// Takes all own records of a space back that the server is known to hold.
+fn take_back_own(
     access: &impl StoreAccess,
     server: &impl TeamServer,
     space: SpaceRowId,

@@ -32,7 +32,7 @@ mod team_http_client;
 
 pub use instruction_shape::reads_like_instruction;
 pub use leaving::{
-    erase_others, forget_space, forget_team, has_own_records, purge_team, remove_record, take_back_own,
+    erase_others, forget_space, forget_team, has_own_records, purge_team, remove_record, take_back_spaces,
 };
 pub use reconcile::count_differences;
 pub use server::{RecordsQuery, TeamServer};
@@ -55,5 +55,7 @@ mod faulty_connection;
 mod service_tests;
 #[cfg(test)]
 mod simulator_tests;
+#[cfg(test)]
+mod sync_refusal_tests;
 #[cfg(test)]
 mod sync_tests;

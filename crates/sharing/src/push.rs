@@ -19,11 +19,23 @@ use claude_mem_wire::{RecordBody, RecordKind, RecordUid, RefusalReason, SpaceId,
 /// Batches of one round; what is left waits for the next one.
 const BATCHES_MAX: usize = 200;
 
+/// Why a record is refused here that no server would take.
+const TOO_LARGE: &str = "too large";
+/// A shorter record is not what something on the way finds too large: it did not arrive in time.
+const SMALL_BODY_BYTES: usize = 4 << 10;
+
 /// A batch and what each of its records was made of.
 struct PushBatch {
     request: PushRequest,
     sent: HashMap<RecordUid, SentRecord>,
     last: Option<PublicId>,
+}
+
+impl PushBatch {
+    fn body_bytes(&self) -> usize {
+        let bodies = self.request.records.iter().filter_map(|record| record.body.as_ref());
+        bodies.map(|body| body.as_str().len()).sum()
+    }
 }
 
 struct SentRecord {
@@ -52,10 +64,12 @@ pub(crate) fn push_space(
     let mut counts = PushCounts::default();
     let (mut after, mut limit) = (None, PUSH_RECORDS_MAX);
     for _ in 0..BATCHES_MAX {
+        // Removals are taken also when the quota of this day is used up.
+        let choice = BatchChoice { after, limit, only_removals: counts.quota_exceeded };
         let (row, batch) = access.with_store(|store| {
             store.write(|tx| {
                 let space = tx.space(space)?;
-                let batch = collect_batch(tx, &space, after, limit, rules, now)?;
+                let batch = collect_batch(tx, &space, &choice, rules, now)?;
                 Ok((space, batch))
             })
         })?;
@@ -65,8 +79,14 @@ pub(crate) fn push_space(
             continue;
         }
         let reply = match server.push(SpaceId(row.uid.0), &batch.request) {
-            Err(error) if error.is_too_large() && limit > 1 => {
-                limit /= 2;
+            Err(error) if error.may_fit_if_smaller() && batch.request.records.len() > 1 => {
+                limit = batch.request.records.len() / 2;
+                continue;
+            }
+            // One record that does not get through must not hold up the others.
+            Err(error) if error.is_too_large() && batch.body_bytes() > SMALL_BODY_BYTES => {
+                refuse_batch(access, space, &batch, &mut counts, now)?;
+                after = Some(last);
                 continue;
             }
             reply => reply?,
@@ -79,12 +99,37 @@ pub(crate) fn push_space(
                 })
             })
         })?;
-        if counts.quota_exceeded {
-            break;
-        }
         after = Some(last);
     }
     Ok(counts)
+}
+
+/// Which records are sent next.
+struct BatchChoice {
+    after: Option<PublicId>,
+    limit: usize,
+    only_removals: bool,
+}
+
+/// Marks the records of a batch that nothing between here and the server lets through.
+fn refuse_batch(
+    access: &impl StoreAccess,
+    space: SpaceRowId,
+    batch: &PushBatch,
+    counts: &mut PushCounts,
+    now: Millis,
+) -> Result<(), StoreError> {
+    access.with_store(|store| {
+        store.write(|tx| {
+            for record in &batch.request.records {
+                if let Some(share) = tx.shared_row(space, PublicId(record.uid.0))? {
+                    refuse(tx, &share, TOO_LARGE, now)?;
+                    counts.refused += 1;
+                }
+            }
+            Ok(())
+        })
+    })
 }
 
 /// The response must name each record of the request once.
@@ -102,22 +147,25 @@ fn check_reply(batch: &PushBatch, reply: &PushReply) -> Result<(), SharingError>
 fn collect_batch(
     tx: &StoreWriter<'_>,
     space: &SpaceRow,
-    after: Option<PublicId>,
-    limit: usize,
+    choice: &BatchChoice,
     rules: &ShareRules,
     now: Millis,
 ) -> Result<PushBatch, StoreError> {
     let mut batch =
         PushBatch { request: PushRequest { records: Vec::new() }, sent: HashMap::new(), last: None };
-    let limit = u32::try_from(limit).unwrap_or(1);
+    let limit = u32::try_from(choice.limit).unwrap_or(1);
     let mut bytes = 0;
-    for share in tx.shared_rows_in(space.id, ShareState::Unsent, after, limit)? {
+    for share in tx.shared_rows_in(space.id, ShareState::Unsent, choice.after, limit)? {
         if !space.mode.sends() && share.row_id.is_some() {
             // Only removals leave a space that is not shared any more.
             batch.last = Some(share.uid);
             continue;
         }
         let prepared = prepare(tx, space, &share, rules, now)?;
+        if choice.only_removals && prepared.as_ref().is_some_and(|sent| !sent.record.gone) {
+            batch.last = Some(share.uid);
+            continue;
+        }
         let size = prepared
             .as_ref()
             .and_then(|sent| sent.record.body.as_ref())
@@ -129,7 +177,7 @@ fn collect_batch(
         batch.last = Some(share.uid);
         match prepared {
             Some(sent) if size > RECORD_BODY_BYTES_MAX => {
-                refuse(tx, &share, "too large", now)?;
+                refuse(tx, &share, TOO_LARGE, now)?;
                 drop(sent);
             }
             Some(sent) => {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::apply::{ApplyContext, mark_of, version_of};
+use crate::apply::{ApplyContext, mark_of, version_of, was_not_understood};
 use crate::pull::{PullCounts, apply_page, check_page};
 use crate::server::{RecordsQuery, TeamServer};
 use crate::share_marks::SERVER_LACKS;
@@ -55,15 +55,7 @@ pub(crate) fn reconcile_space(
         Ok(())
     })?;
     fetch.extend(known);
-    for some in fetch.chunks(PAGE_UIDS_MAX) {
-        let page = server.records(uid, &RecordsQuery::Named(some.to_vec()))?;
-        check_page(&page, |records| {
-            records.iter().all(|pulled| some.contains(&pulled.record.uid)) && records.len() <= some.len()
-        })?;
-        counts.fetched += page.records.len() as u64;
-        let forced = ApplyContext { is_forced: true, ..context };
-        apply_page(access, space, &page.records, forced, &mut counts.pulled, |_, _, _| Ok(()))?;
-    }
+    counts.fetched += fetch_named(access, server, space, &fetch, context, &mut counts.pulled)?;
     access.with_store(|store| {
         store.write(|tx| {
             // Changes since the first name was read have greater numbers.
@@ -72,6 +64,53 @@ pub(crate) fn reconcile_space(
         })
     })?;
     Ok(counts)
+}
+
+/// Fetches these records and takes them, whatever is known of them here. Returns how many there are.
+fn fetch_named(
+    access: &impl StoreAccess,
+    server: &impl TeamServer,
+    space: SpaceRowId,
+    uids: &[RecordUid],
+    context: ApplyContext<'_>,
+    counts: &mut PullCounts,
+) -> Result<u64, SharingError> {
+    let uid = SpaceId(access.with_store(|store| store.read().space(space))?.uid.0);
+    let mut fetched = 0;
+    for some in uids.chunks(PAGE_UIDS_MAX) {
+        let page = server.records(uid, &RecordsQuery::Named(some.to_vec()))?;
+        check_page(&page, |records| {
+            records.iter().all(|pulled| some.contains(&pulled.record.uid)) && records.len() <= some.len()
+        })?;
+        fetched += page.records.len() as u64;
+        let forced = ApplyContext { is_forced: true, ..context };
+        apply_page(access, space, &page.records, forced, counts, |_, _, _| Ok(()))?;
+    }
+    Ok(fetched)
+}
+
+/// Fetches again what an older version of this program did not understand.
+pub(crate) fn retry_not_understood(
+    access: &impl StoreAccess,
+    server: &impl TeamServer,
+    space: SpaceRowId,
+    context: ApplyContext<'_>,
+    counts: &mut PullCounts,
+) -> Result<(), SharingError> {
+    let mut after = None;
+    loop {
+        let rows = access.with_store(|store| {
+            store.read().shared_rows_in(space, ShareState::Aside, after, COMPARE_ROWS_MAX)
+        })?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = Some(last.uid);
+        let uids: Vec<RecordUid> = rows
+            .iter()
+            .filter(|share| was_not_understood(share))
+            .map(|share| RecordUid(share.uid.0))
+            .collect();
+        fetch_named(access, server, space, &uids, context, counts)?;
+    }
 }
 
 /// How many records of a space differ between this machine and the server. Changes nothing.

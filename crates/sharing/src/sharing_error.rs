@@ -13,6 +13,9 @@ pub enum SharingError {
     /// The server cannot be reached, or asks to wait. Repeat it later.
     #[error("the team's server cannot be reached: {why}")]
     Unreachable { why: String, retry_after: Option<Duration> },
+    /// The server, or the way to it, went silent in the middle of a request. Repeat it later, or send less at a time.
+    #[error("the team's server did not answer in time")]
+    TimedOut,
     /// The server refuses the request. Repeating it is useless.
     #[error("{message}")]
     Refused { code: ErrorCode, message: String },
@@ -34,13 +37,18 @@ impl SharingError {
     /// Whether the same may succeed later without anybody's help.
     pub const fn is_transient(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::Store(StoreError::Busy) => true,
+            Self::Unreachable { .. } | Self::TimedOut | Self::Store(StoreError::Busy) => true,
             Self::Refused { code, .. } => code.is_transient(),
             _ => false,
         }
     }
 
     /// Whether a smaller request may succeed.
+    pub(crate) const fn may_fit_if_smaller(&self) -> bool {
+        self.is_too_large() || matches!(self, Self::TimedOut)
+    }
+
+    /// Whether the server, or something on the way to it, takes no request of this size.
     pub(crate) const fn is_too_large(&self) -> bool {
         matches!(self, Self::Refused { code: ErrorCode::TooLarge, .. })
     }

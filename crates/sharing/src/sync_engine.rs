@@ -4,8 +4,8 @@ use crate::apply::ApplyContext;
 use crate::mark_outgoing::mark_outgoing_rows;
 use crate::member_names::display_names;
 use crate::pull::{PullCounts, pull_new, walk_back};
-use crate::push::push_space;
-use crate::reconcile::reconcile_space;
+use crate::push::{PushCounts, push_space};
+use crate::reconcile::{reconcile_space, retry_not_understood};
 use crate::server::TeamServer;
 use crate::share_rules::ShareRules;
 use crate::sharing_error::SharingError;
@@ -31,7 +31,8 @@ pub struct SyncOptions {
     pub recent: Option<i64>,
     /// Compare all names, whatever the digests say.
     pub check: bool,
-    /// Mend what the comparison finds.
+    /// Fetch again what was not understood: this program may have been updated since.
+    pub is_first: bool,
     pub now: Millis,
 }
 
@@ -87,6 +88,7 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
         };
         let context =
             ApplyContext { me: me.member, rules: &options.rules, now: options.now, is_forced: false };
+        let mut failed = None;
         for space in self.access.with_store(|store| store.read().spaces())? {
             if !space.own && space.project.is_none() {
                 continue;
@@ -96,32 +98,54 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
                 report.in_step = false;
                 continue;
             };
-            if space.mode == SpaceMode::Off {
-                self.send_removals(&space, options, &mut report)?;
-                continue;
+            let synced = if space.mode == SpaceMode::Off {
+                self.send_removals(&space, me.role, options, &mut report)
+            } else {
+                self.sync_space(&space, info, me.role, context, options, &mut report)
+            };
+            match synced {
+                Ok(()) => {}
+                // What is wrong with one space, such as a damaged record, holds up no other.
+                Err(error @ (SharingError::InvalidAnswer(_) | SharingError::Refused { .. })) => {
+                    failed.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
             }
-            self.sync_space(&space, info, context, options, &mut report)?;
         }
-        Ok(report)
+        failed.map_or(Ok(report), Err)
     }
 
     /// A space that is not shared any more: what is forgotten here still goes from everybody.
     fn send_removals(
         &self,
         space: &SpaceRow,
+        role: MemberRole,
         options: &SyncOptions,
         report: &mut SyncReport,
     ) -> Result<(), SharingError> {
         self.mark_outgoing(space.id, options)?;
-        let pushed = push_space(self.access, self.server, space.id, &options.rules, options.now)?;
-        report.sent += pushed.sent;
+        report.sent += self.push(space.id, role, options)?.sent;
         Ok(())
+    }
+
+    /// Sends what is unsent. Somebody who was made a reader keeps it, and still receives.
+    fn push(
+        &self,
+        space: SpaceRowId,
+        role: MemberRole,
+        options: &SyncOptions,
+    ) -> Result<PushCounts, SharingError> {
+        if !role.may_write() {
+            return Ok(PushCounts::default());
+        }
+        push_space(self.access, self.server, space, &options.rules, options.now)
     }
 
     fn sync_space(
         &self,
         space: &SpaceRow,
         info: &SpaceInfo,
+        role: MemberRole,
         context: ApplyContext<'_>,
         options: &SyncOptions,
         report: &mut SyncReport,
@@ -131,13 +155,16 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
             self.begin_walk(id, info.state, options.recent)?;
         }
         self.mark_outgoing(id, options)?;
-        let pushed = push_space(self.access, self.server, id, &options.rules, options.now)?;
+        let pushed = self.push(id, role, options)?;
         report.sent += pushed.sent;
         report.refused += pushed.refused;
         report.quota_exceeded |= pushed.quota_exceeded;
         let mut counts = PullCounts::default();
         let reached = pull_new(self.access, self.server, id, context, &mut counts)?;
         let is_walked = walk_back(self.access, self.server, id, context, &mut counts)?;
+        if options.is_first || options.check {
+            retry_not_understood(self.access, self.server, id, context, &mut counts)?;
+        }
         report.count(counts);
         let Some((state, generation)) = reached.filter(|_| is_walked) else {
             report.in_step = false;
@@ -147,7 +174,7 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
         report.heads.push((info.id, state.head));
         // What was not taken may be older than a version that was never seen here, for example after a restore.
         let is_stuck = pushed.sent == 0;
-        self.compare(id, state, &generation, is_stuck, context, options, report)
+        self.compare(id, state, &generation, role, is_stuck, context, options, report)
     }
 
     /// The first meeting with a space: everything above the head comes by number, everything below it by
@@ -182,6 +209,7 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
         id: SpaceRowId,
         state: SpaceState,
         generation: &str,
+        role: MemberRole,
         is_stuck: bool,
         context: ApplyContext<'_>,
         options: &SyncOptions,
@@ -189,6 +217,8 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
     ) -> Result<(), SharingError> {
         let (space, has_unsent) =
             self.access.with_store(|store| Ok((store.read().space(id)?, store.read().has_unsent(id)?)))?;
+        // What a reader may not send stays, and keeps nobody busy.
+        let has_unsent = has_unsent && role.may_write();
         if space.window.is_some() {
             // Cut on purpose: the digest is of all records.
             report.partial = true;
@@ -213,7 +243,7 @@ impl<A: StoreAccess, S: TeamServer> SyncEngine<'_, A, S> {
         let mended = reconcile_space(self.access, self.server, id, context)?;
         report.mended += mended.fetched + mended.to_send + mended.set_aside;
         report.count(mended.pulled);
-        let pushed = push_space(self.access, self.server, id, &options.rules, options.now)?;
+        let pushed = self.push(id, role, options)?;
         report.sent += pushed.sent;
         report.quota_exceeded |= pushed.quota_exceeded;
         report.in_step &= is_equal && mended.fetched + mended.to_send + mended.set_aside == 0 && !has_unsent;

@@ -7,7 +7,7 @@ use crate::share_rules::ShareRules;
 use crate::sync_engine::{SyncEngine, SyncOptions, SyncReport};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
-use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId, PublicId, SessionId};
+use claude_mem_core::ids::{ClientSessionId, ObservationId, ProjectId, PublicId, SessionId, SpaceRowId};
 use claude_mem_core::memory::{AccountText, NewObservation, ObservationType, Origin, SessionAccount};
 use claude_mem_store::{
     MemoryLevel, NewRowContext, NewSession, NewSpace, Observation, PageRequest, RowFilter, RowId, RowKind,
@@ -86,9 +86,23 @@ impl<S: TeamServer> TestMachine<S> {
         self.store.lock().unwrap().write(|tx| tx.put_space(&new)).unwrap();
     }
 
+    fn options(&self) -> SyncOptions {
+        SyncOptions { rules: self.rules.clone(), now: NOW, ..SyncOptions::default() }
+    }
+
     pub(crate) fn round(&self) -> Result<SyncReport, crate::SharingError> {
-        let options = SyncOptions { rules: self.rules.clone(), now: NOW, ..SyncOptions::default() };
-        SyncEngine { access: &self.store, server: &self.server }.round(&options)
+        SyncEngine { access: &self.store, server: &self.server }.round(&self.options())
+    }
+
+    /// The first round of a process.
+    pub(crate) fn first_sync(&self) -> SyncReport {
+        let options = SyncOptions { is_first: true, ..self.options() };
+        SyncEngine { access: &self.store, server: &self.server }.round(&options).unwrap()
+    }
+
+    fn take_back(&self, spaces: &[SpaceRowId]) -> u64 {
+        let engine = SyncEngine { access: &self.store, server: &self.server };
+        crate::take_back_spaces(&engine, spaces, &self.options()).unwrap()
     }
 
     pub(crate) fn sync(&self) -> SyncReport {
@@ -615,12 +629,23 @@ fn taking_back_everything_keeps_it_here() {
     mira.decide("Round credit notes up");
     mira.sync();
     jonas.sync();
+    // The server has this one, and the answer is lost.
+    mira.decide("Round tips up");
+    let mut requests = 0;
+    *mira.server.fate.borrow_mut() = Box::new(move || {
+        requests += 1;
+        if requests == 2 { NetworkFate::AnswerLost } else { NetworkFate::Delivered }
+    });
+    mira.round().unwrap_err();
+    assert_eq!(data.lock().bodies(mira.space).len(), 3);
+    mira.decide("Never shared");
     let space = mira.store.lock().unwrap().read().spaces().unwrap()[0].id;
-    assert_eq!(crate::take_back_own(&mira.store, &mira.server, space, NOW).unwrap(), 2);
+    assert_eq!(mira.take_back(&[space]), 3);
     jonas.sync();
     assert!(jonas.titles().is_empty() && data.lock().bodies(mira.space).is_empty());
+    assert_eq!(data.lock().records.len(), 3, "the last one never left");
     mira.sync();
-    assert_eq!(mira.titles().len(), 2);
+    assert_eq!(mira.titles().len(), 4);
 }
 
 #[test]

@@ -27,15 +27,44 @@ use claude_mem_wire::{
 
 /// One answer: the bodies of a page and as much again for the rest.
 const ANSWER_BYTES_MAX: u64 = 2 * PAGE_BODY_BYTES_MAX as u64;
-/// An ordinary request.
-const REQUEST_SECONDS_MAX: u64 = 30;
-/// A push. A server that waits for its body in vain says so after half of this, and the batch is halved.
+/// An ordinary request as a whole: a page over a slow network.
+const REQUEST_SECONDS_MAX: u64 = 120;
+/// Without any byte of the answer for this long, an ordinary request has failed. The server itself gives its database
+/// less. After a network was parted, TCP alone would keep the request waiting about as long as the outage took.
+const SILENT_SECONDS_MAX: u64 = 8;
+/// A push as a whole. A server that waits for its body in vain says so after half of this, and the batch is halved.
 const PUSH_SECONDS_MAX: u64 = 60;
-const CONNECT_SECONDS_MAX: u64 = 10;
+/// The same for a push, whose body may still be on its way. The batch is halved then.
+const PUSH_SILENT_SECONDS_MAX: u64 = 15;
+/// A connection with its TLS handshake.
+const CONNECT_SECONDS_MAX: u64 = 6;
 /// A long poll may take its own time on top.
 const WAIT_MARGIN_SECONDS: u64 = 10;
 /// A server may ask to wait at most this long.
 const RETRY_SECONDS_MAX: u64 = 300;
+
+/// How long a request may take.
+#[derive(Clone, Copy, Debug)]
+struct RequestLimits {
+    total: Duration,
+    /// Without any byte of the answer.
+    silent: Duration,
+}
+
+impl RequestLimits {
+    const fn seconds(total: u64, silent: u64) -> Self {
+        Self { total: Duration::from_secs(total), silent: Duration::from_secs(silent) }
+    }
+
+    const ORDINARY: Self = Self::seconds(REQUEST_SECONDS_MAX, SILENT_SECONDS_MAX);
+    const PUSH: Self = Self::seconds(PUSH_SECONDS_MAX, PUSH_SILENT_SECONDS_MAX);
+    /// A request that works through many records before it answers.
+    const WORK: Self = Self::seconds(REQUEST_SECONDS_MAX, REQUEST_SECONDS_MAX);
+
+    const fn long_poll(seconds: u64) -> Self {
+        Self::seconds(seconds + WAIT_MARGIN_SECONDS, seconds + WAIT_MARGIN_SECONDS)
+    }
+}
 
 /// A connection to a team's server.
 #[derive(Debug)]
@@ -83,15 +112,15 @@ impl TeamHttpClient {
     }
 
     pub fn change_member(&self, member: MemberId, patch: &MemberPatch) -> Result<MemberInfo, SharingError> {
-        self.send("PATCH", &routes::member_path(member), Some(patch), REQUEST_SECONDS_MAX)
+        self.send("PATCH", &routes::member_path(member), Some(patch), RequestLimits::ORDINARY)
     }
 
     pub fn revoke_device(&self, device: DeviceId) -> Result<DeviceInfo, SharingError> {
-        self.send::<(), _>("DELETE", &routes::device_path(device), None, REQUEST_SECONDS_MAX)
+        self.send::<(), _>("DELETE", &routes::device_path(device), None, RequestLimits::ORDINARY)
     }
 
     pub fn retract(&self, request: &RetractRequest) -> Result<RetractReply, SharingError> {
-        self.post(routes::RETRACT, request)
+        self.send("POST", routes::RETRACT, Some(request), RequestLimits::WORK)
     }
 
     pub fn audit(&self) -> Result<AuditPage, SharingError> {
@@ -99,11 +128,11 @@ impl TeamHttpClient {
     }
 
     fn get<R: DeserializeOwned>(&self, path: &str) -> Result<R, SharingError> {
-        self.send::<(), R>("GET", path, None, REQUEST_SECONDS_MAX)
+        self.send::<(), R>("GET", path, None, RequestLimits::ORDINARY)
     }
 
     fn post<B: Serialize, R: DeserializeOwned>(&self, path: &str, body: &B) -> Result<R, SharingError> {
-        self.send("POST", path, Some(body), REQUEST_SECONDS_MAX)
+        self.send("POST", path, Some(body), RequestLimits::ORDINARY)
     }
 
     fn send<B: Serialize, R: DeserializeOwned>(
@@ -111,7 +140,7 @@ impl TeamHttpClient {
         method: &'static str,
         path: &str,
         body: Option<&B>,
-        seconds: u64,
+        limits: RequestLimits,
     ) -> Result<R, SharingError> {
         let mut bytes = match body {
             Some(body) => serde_json::to_vec(body).map_err(claude_mem_store::StoreError::from)?,
@@ -142,7 +171,8 @@ impl TeamHttpClient {
         let request = self
             .agent
             .configure_request(request)
-            .timeout_global(Some(Duration::from_secs(seconds)))
+            .timeout_global(Some(limits.total))
+            .timeout_per_read(Some(limits.silent))
             .timeout_connect(Some(Duration::from_secs(CONNECT_SECONDS_MAX)))
             .build();
         let mut response = self.agent.run(request).map_err(|error| unreachable_server(&error))?;
@@ -198,6 +228,10 @@ fn load_roots(file: &Path) -> Result<RootCerts, SharingError> {
 fn unreachable_server(error: &ureq::Error) -> SharingError {
     let why = match error {
         ureq::Error::BodyExceedsLimit(_) => return SharingError::InvalidAnswer("an answer is too long"),
+        // The connection was there: the request, or its answer, is lost on the way.
+        ureq::Error::Timeout(ureq::Timeout::PerRead | ureq::Timeout::Global) => {
+            return SharingError::TimedOut;
+        }
         error => error.to_string(),
     };
     // The TLS library names the cause, not the remedy.
@@ -244,7 +278,7 @@ impl TeamServer for TeamHttpClient {
     }
 
     fn push(&self, space: SpaceId, request: &PushRequest) -> Result<PushReply, SharingError> {
-        self.send("POST", &routes::push_path(space), Some(request), PUSH_SECONDS_MAX)
+        self.send("POST", &routes::push_path(space), Some(request), RequestLimits::PUSH)
     }
 
     fn records(&self, space: SpaceId, query: &RecordsQuery) -> Result<RecordsPage, SharingError> {
@@ -266,7 +300,6 @@ impl TeamServer for TeamHttpClient {
     }
 
     fn wait(&self, request: &WaitRequest) -> Result<WaitReply, SharingError> {
-        let seconds = request.seconds + WAIT_MARGIN_SECONDS;
-        self.send("POST", routes::WAIT, Some(request), seconds)
+        self.send("POST", routes::WAIT, Some(request), RequestLimits::long_poll(request.seconds))
     }
 }

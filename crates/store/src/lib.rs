@@ -161,7 +161,7 @@ pub use text_selection::TextSelection;
 pub use transcripts::TranscriptPosition;
 pub use transfer::{
     AccountRecord, ImportTarget, MessageRecord, ObservationRecord, OpenItemRecord, ProjectRecord,
-    PromptRecord, RowImportOutcome, SessionRecord, SuccessorRecord, SummaryRecord,
+    PromptRecord, RowImportOutcome, SessionRecord, SuccessorRecord, SummaryRecord, TeamRecord,
 };
 pub use trash::ForgottenRow;
 pub use turns::RunningTurn;

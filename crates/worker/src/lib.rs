@@ -27,8 +27,10 @@ mod retention;
 mod shutdown_reason;
 mod shutdown_timer;
 mod socket;
+mod team_pause;
 mod team_signal;
 mod team_thread;
+mod team_waiter;
 mod worker;
 mod worker_settings;
 

@@ -325,5 +325,8 @@ fn vacuum(worker: &WorkerContext) -> Result<(), StoreError> {
 }
 
 #[cfg(test)]
+#[path = "team_outage_tests.rs"]
+mod team_outage_tests;
+#[cfg(test)]
 #[path = "maintenance_tests.rs"]
 mod tests;

@@ -22,6 +22,10 @@ pub(crate) struct TeamSignalState {
     pub(crate) wait: Option<(TeamFile, WaitRequest)>,
     /// Counts the values of `wait`.
     pub(crate) turn: u64,
+    /// Counts the waiters that were started; all but the last are abandoned.
+    pub(crate) waiter_generation: u64,
+    /// Waiters that have not ended yet.
+    pub(crate) waiters: u32,
 }
 
 impl TeamSignal {
@@ -37,6 +41,25 @@ impl TeamSignal {
     pub(crate) fn update(&self, change: impl FnOnce(&mut TeamSignalState)) {
         change(&mut lock(&self.state));
         self.changed.notify_all();
+    }
+
+    /// Counts a new waiter and abandons the one before it. `None` if there are too many already.
+    pub(crate) fn begin_waiter(&self, waiters_max: u32) -> Option<u64> {
+        let mut state = lock(&self.state);
+        if state.waiters >= waiters_max {
+            return None;
+        }
+        state.waiters += 1;
+        state.waiter_generation += 1;
+        let generation = state.waiter_generation;
+        drop(state);
+        self.changed.notify_all();
+        Some(generation)
+    }
+
+    /// A waiter has ended.
+    pub(crate) fn end_waiter(&self) {
+        self.update(|state| state.waiters -= 1);
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

@@ -1,24 +1,26 @@
 //! The team thread: keeps this machine and the team's server in step while the worker runs.
 //!
-//! One thread does rounds: after a change here, after a change there, and now and then. A second one waits at
-//! the server in a long poll, so that the first is free to send. Without a team both cost nothing but a look
-//! for `team.json` every few seconds.
+//! One thread does rounds: after a change here, after a change there, and now and then. A second one
+//! ([`TeamWaiter`]) waits at the server in a long poll, so that the first is free to send. Without a team both cost
+//! nothing but a look for `team.json` every few seconds.
 //!
 //! Invariant: no other thread of the worker waits for the network.
 
-use std::sync::{Arc, PoisonError, mpsc};
+use std::cell::Cell;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use crate::team_pause::{PAUSE_MAX, PAUSE_MIN, pause_after, pause_left};
 use crate::team_signal::TeamSignal;
+use crate::team_waiter::TeamWaiter;
 use crate::worker::WorkerContext;
 use claude_mem_core::clock;
 use claude_mem_core::ids::SpaceRowId;
 use claude_mem_core::log::LogLevel;
-use claude_mem_core::sync::lock;
 use claude_mem_ingest::shared_store::SharedStore;
 use claude_mem_sharing::{
     ShareRules, SharingError, StoreAccess, SyncEngine, SyncOptions, SyncReport, TeamFile, TeamHttpClient,
-    TeamServer, health_after_error, health_after_round, load_team, purge_team,
+    health_after_error, health_after_round, load_team, purge_team,
 };
 use claude_mem_store::{ChangeCursor, SpaceMode, Store, StoreError};
 use claude_mem_wire::limits::WAIT_SECONDS_MAX;
@@ -29,11 +31,9 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(5);
 const CHANGE_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest time between two rounds.
 const ROUND_INTERVAL: Duration = Duration::from_mins(1);
-/// After an error: the shortest pause and the longest.
-const PAUSE_MIN: Duration = Duration::from_secs(1);
-const PAUSE_MAX: Duration = Duration::from_mins(5);
-/// After an outage the server is contacted again within this fraction of the outage.
-const OUTAGE_PARTS: u32 = 8;
+/// While the server is away, something that is stored here starts a round after this time at the latest: the user is
+/// at work, perhaps with a network again.
+const ACTIVE_PAUSE_MAX: Duration = Duration::from_secs(10);
 
 /// Handle to the team thread.
 #[derive(Debug)]
@@ -48,13 +48,13 @@ impl TeamThread {
     pub(crate) fn start(worker: Arc<WorkerContext>, home: String) -> std::io::Result<Self> {
         let signal = Arc::clone(&worker.team_signal);
         let (until_end, ended) = mpsc::channel();
+        let waiter = TeamWaiter::new(Arc::clone(&signal));
+        waiter.replace()?;
         std::thread::Builder::new().name("team".into()).spawn(move || {
-            let thread = RoundThread { worker, home };
+            let thread = RoundThread { worker, home, waiter, has_synchronised: Cell::new(false) };
             thread.run();
             drop(until_end);
         })?;
-        let waiting = Arc::clone(&signal);
-        std::thread::Builder::new().name("team-wait".into()).spawn(move || run_waiter(&waiting))?;
         Ok(Self { signal, ended })
     }
 
@@ -67,7 +67,7 @@ impl TeamThread {
 }
 
 /// The worker's store as the engine uses it.
-struct WorkerStore<'a>(&'a SharedStore);
+pub(crate) struct WorkerStore<'a>(pub(crate) &'a SharedStore);
 
 impl StoreAccess for WorkerStore<'_> {
     fn with_store<T>(&self, act: impl FnOnce(&mut Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
@@ -88,6 +88,9 @@ struct LocalState {
 struct RoundThread {
     worker: Arc<WorkerContext>,
     home: String,
+    waiter: TeamWaiter,
+    /// A round of this process has succeeded.
+    has_synchronised: Cell<bool>,
 }
 
 impl RoundThread {
@@ -112,6 +115,7 @@ impl RoundThread {
             self.worker.idle.touch(Instant::now());
             // Taken before the round: what is stored while it runs starts the next one.
             let seen = self.local_state();
+            let begun = Instant::now();
             let outcome = self.round(&team);
             // What was taken back must not stay in the write-ahead log, also after a round that failed later or was
             // killed.
@@ -120,7 +124,11 @@ impl RoundThread {
             }
             match outcome {
                 Ok(report) => {
-                    away_since = None;
+                    if away_since.take().is_some()
+                        && let Err(error) = self.waiter.replace()
+                    {
+                        self.worker.warn("failed to start a thread that waits for news", &error);
+                    }
                     self.wait_for_change(&team, &report, seen);
                 }
                 Err(SharingError::Revoked) => self.leave_team(),
@@ -131,7 +139,9 @@ impl RoundThread {
                         _ => None,
                     };
                     let outage = away_since.get_or_insert_with(Instant::now).elapsed();
-                    self.sleep_through(asked.unwrap_or_else(|| pause_after(outage)).min(PAUSE_MAX));
+                    let pause = asked.unwrap_or_else(|| pause_left(pause_after(outage), begun.elapsed()));
+                    let pause = pause.min(PAUSE_MAX);
+                    self.sleep_through(pause, asked.is_some(), seen);
                 }
             }
         }
@@ -146,13 +156,14 @@ impl RoundThread {
                 requests: settings.team_requests,
                 home: self.home.clone(),
             },
-            recent: None,
-            check: false,
+            is_first: !self.has_synchronised.get(),
             now,
+            ..SyncOptions::default()
         };
         let access = WorkerStore(&self.worker.store);
         let server = TeamHttpClient::connect(team)?;
         let report = SyncEngine { access: &access, server: &server }.round(&options)?;
+        self.has_synchronised.set(true);
         self.worker.store.with(|store| {
             let health = health_after_round(&store.read().team_health_to_replace()?, &report, now);
             store.save_team_health(&health)
@@ -206,13 +217,18 @@ impl RoundThread {
         found.inspect_err(|error| self.worker.warn("failed to look for changes to share", error)).ok()
     }
 
-    /// Sleeps although rows are stored meanwhile: the server is away.
-    fn sleep_through(&self, pause: Duration) {
+    /// Sleeps while the server is away. Rows that are stored meanwhile shorten a long pause, unless the server asked
+    /// for it.
+    fn sleep_through(&self, pause: Duration, is_asked_for: bool, seen: Option<LocalState>) {
         let begun = Instant::now();
         let signal = &self.worker.team_signal;
         while begun.elapsed() < pause && !signal.is_stopping() {
             signal.wait(pause.saturating_sub(begun.elapsed()).min(CHANGE_INTERVAL));
             self.worker.idle.touch(Instant::now());
+            let may_end = !is_asked_for && begun.elapsed() >= ACTIVE_PAUSE_MAX;
+            if may_end && self.local_state() != seen {
+                return;
+            }
         }
     }
 
@@ -238,59 +254,5 @@ impl RoundThread {
             self.worker.warn("failed to remove what the team shared", &error);
         }
         self.worker.index_signal.notify();
-    }
-}
-
-/// The pause before the next attempt, when the server has been away for this long.
-fn pause_after(outage: Duration) -> Duration {
-    (outage / OUTAGE_PARTS).clamp(PAUSE_MIN, PAUSE_MAX)
-}
-
-/// Waits at the server for news, one long poll after the other.
-fn run_waiter(signal: &TeamSignal) {
-    let mut done = 0;
-    let mut failing_since = None;
-    loop {
-        let state = lock(&signal.state);
-        let state = signal
-            .changed
-            .wait_while(state, |state| !state.stopping && (state.wait.is_none() || state.turn == done))
-            .unwrap_or_else(PoisonError::into_inner);
-        if state.stopping {
-            return;
-        }
-        let (wait, turn) = (state.wait.clone(), state.turn);
-        drop(state);
-        let Some((team, request)) = wait else { continue };
-        let reply = TeamHttpClient::connect(&team).and_then(|server| server.wait(&request));
-        match reply {
-            Ok(reply) if reply.changed.is_empty() => failing_since = None,
-            // The connection was cut, or the server is away: a round finds out, so that news are not missed until the
-            // next one. Not at once: something in between may cut every long poll.
-            Err(error) if error.is_transient() => {
-                done = turn;
-                let outage = failing_since.get_or_insert_with(Instant::now).elapsed();
-                signal.pause(pause_after(outage));
-                signal.notify();
-            }
-            // A round takes the news, or finds out what is wrong, for example that this machine was removed.
-            Ok(_) | Err(_) => {
-                done = turn;
-                failing_since = None;
-                signal.notify();
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pause_grows_with_the_outage() {
-        for (outage, want) in [(0, 1), (8, 1), (80, 10), (600, 75), (86_400, 300)] {
-            assert_eq!(pause_after(Duration::from_secs(outage)), Duration::from_secs(want), "{outage} s");
-        }
     }
 }

@@ -10,12 +10,11 @@ use super::app::App;
 use super::project;
 use crate::cli::output::Screen;
 use crate::cli::{format, query_args};
-use claude_mem_core::ids::ProjectId;
 use claude_mem_core::paths::replace_file_with;
 use claude_mem_store::Store;
 use claude_mem_transfer::export::json::ExportCounts;
 use claude_mem_transfer::export::markdown::{MarkdownExportReport, MarkdownGrouping};
-use claude_mem_transfer::export::{json, markdown};
+use claude_mem_transfer::export::{ExportScope, json, markdown};
 
 /// Export memories as JSON or Markdown
 ///
@@ -41,6 +40,9 @@ pub(super) struct Args {
     /// What each Markdown file covers
     #[arg(long, value_enum, default_value_t = GroupingArg::Session)]
     by: GroupingArg,
+    /// Also export what other members of your team shared, under their names
+    #[arg(long)]
+    with_team: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -86,18 +88,19 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
         return Err(query_args::store_is_empty(app));
     };
     let named = args.project.as_deref();
-    let only = named.map(|named| project::find(&store.read(), named)).transpose()?.map(|project| project.id);
+    let project = named.map(|named| project::find(&store.read(), named)).transpose()?;
+    let scope = ExportScope { project: project.map(|project| project.id), with_team: args.with_team };
     match (args.format, &args.out) {
         (ExportFormat::Json, None) => {
-            with_snapshot(&store, |reads| json::write_document(reads, only, app.now, screen).map(drop))
+            with_snapshot(&store, |reads| json::write_document(reads, scope, app.now, screen).map(drop))
         }
-        (ExportFormat::Json, Some(out)) => export_to_file(&store, only, app, out, screen),
+        (ExportFormat::Json, Some(out)) => export_to_file(&store, scope, app, out, screen),
         (ExportFormat::Markdown, None) => {
-            with_snapshot(&store, |reads| markdown::write_text(reads, only, screen))
+            with_snapshot(&store, |reads| markdown::write_text(reads, scope, screen))
         }
         (ExportFormat::Markdown, Some(out)) => {
             let files =
-                with_snapshot(&store, |reads| markdown::write_folder(reads, only, args.by.into(), out))?;
+                with_snapshot(&store, |reads| markdown::write_folder(reads, scope, args.by.into(), out))?;
             let done = FolderExportReport { path: out.clone(), files };
             screen.show(&done, |screen, done| {
                 let MarkdownExportReport { written, unchanged, removed } = done.files;
@@ -123,7 +126,7 @@ fn with_snapshot<T, E: Into<anyhow::Error>>(
 /// Exports to a file, which is always complete: the old one or the new one.
 fn export_to_file(
     store: &Store,
-    only: Option<ProjectId>,
+    scope: ExportScope,
     app: &App,
     path: &Path,
     screen: &mut Screen,
@@ -131,16 +134,20 @@ fn export_to_file(
     let replaced = path.exists();
     let rows = replace_file_with(path, |file| {
         let mut file = std::io::BufWriter::new(file);
-        with_snapshot(store, |reads| json::write_document(reads, only, app.now, &mut file))
+        with_snapshot(store, |reads| json::write_document(reads, scope, app.now, &mut file))
     });
     let rows = rows.with_context(|| format!("cannot write {}", path.display()))??;
     let done = FileExportReport { path: path.to_owned(), replaced, rows };
     screen.show(&done, |screen, done| {
         let rows = done.rows;
         let instead = if done.replaced { ", replacing the old file" } else { "" };
+        let others = match rows.of_others {
+            0 => String::new(),
+            others => format!(" and {others} of other members"),
+        };
         writeln!(
             screen,
-            "exported {} from {} to {}{instead}",
+            "exported {}{others} from {} to {}{instead}",
             format::count(rows.observations, "memory"),
             format::count(rows.sessions, "session"),
             done.path.display()

@@ -38,6 +38,7 @@ mod search;
 mod sessions;
 mod status;
 mod team;
+mod team_admin;
 mod team_client;
 mod team_serve;
 mod three_days;

@@ -29,6 +29,12 @@ pub(crate) struct FaultyConnection<S> {
     pub fate: RefCell<Box<dyn FnMut() -> NetworkFate>>,
     /// Larger pushes do not get through.
     pub push_records_max: Cell<usize>,
+    /// The same in bytes of bodies.
+    pub push_bytes_max: Cell<usize>,
+    /// Nobody says that a push was too large: its answer just does not come.
+    pub is_silent_when_too_large: Cell<bool>,
+    /// The server refuses every push: the member may only read.
+    pub refuses_pushes: Cell<bool>,
     /// Pushes that the network will deliver again.
     late: RefCell<Vec<(SpaceId, PushRequest)>>,
 }
@@ -40,6 +46,9 @@ impl<S: TeamServer> FaultyConnection<S> {
             inner,
             fate: RefCell::new(Box::new(|| NetworkFate::Delivered)),
             push_records_max: Cell::new(usize::MAX),
+            push_bytes_max: Cell::new(usize::MAX),
+            is_silent_when_too_large: Cell::new(false),
+            refuses_pushes: Cell::new(false),
             late: RefCell::new(Vec::new()),
         }
     }
@@ -80,7 +89,16 @@ impl<S: TeamServer> TeamServer for FaultyConnection<S> {
 
     fn push(&self, space: SpaceId, request: &PushRequest) -> Result<PushReply, SharingError> {
         let fate = self.next_fate();
-        if request.records.len() > self.push_records_max.get() {
+        if self.refuses_pushes.get() {
+            let message = "readers do not share".to_owned();
+            return Err(SharingError::Refused { code: ErrorCode::Forbidden, message });
+        }
+        let bodies = request.records.iter().filter_map(|record| record.body.as_ref());
+        let bytes: usize = bodies.map(|body| body.as_str().len()).sum();
+        if request.records.len() > self.push_records_max.get() || bytes > self.push_bytes_max.get() {
+            if self.is_silent_when_too_large.get() {
+                return Err(SharingError::TimedOut);
+            }
             let (code, message) = (ErrorCode::TooLarge, "the body did not arrive in time".to_owned());
             return Err(SharingError::Refused { code, message });
         }

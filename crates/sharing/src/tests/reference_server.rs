@@ -15,7 +15,8 @@ use claude_mem_wire::messages::{
 };
 use claude_mem_wire::{
     DeviceId, MemberId, MemberRole, OfferVerdict, PulledRecord, RecordName, RecordUid, RecordVersion,
-    ServerGeneration, SpaceDigest, SpaceId, StoredCopy, TeamId, WireRecord, WriterIdentity, judge_offer,
+    RefusalReason, ServerGeneration, SpaceDigest, SpaceId, StoredCopy, TeamId, WireRecord, WriterIdentity,
+    judge_offer,
 };
 
 /// All data of the server.
@@ -26,6 +27,8 @@ pub struct ServerData {
     pub spaces: BTreeMap<SpaceId, (String, i64, Option<MemberId>)>,
     pub generation: ServerGeneration,
     pub members: Vec<MemberInfo>,
+    /// Live records that it still takes today; `None`: any number.
+    pub quota: Option<u64>,
 }
 
 /// The server that all connections of a test share.
@@ -45,6 +48,7 @@ pub fn empty_server() -> SharedData {
         spaces: BTreeMap::new(),
         generation: ServerGeneration(uuid(1)),
         members: Vec::new(),
+        quota: None,
     })))
 }
 
@@ -138,7 +142,11 @@ impl ServerData {
             let mut outcome =
                 PushOutcome { uid: record.uid, stored: copy.map(|copy| copy.version), refused: None };
             match verdict {
+                OfferVerdict::Take if !record.gone && self.quota == Some(0) => {
+                    outcome.refused = Some(RefusalReason::QuotaExceeded);
+                }
                 OfferVerdict::Take => {
+                    self.quota = self.quota.map(|left| left - u64::from(!record.gone));
                     let seq = self.next_number(space);
                     let author = copy.map_or(member, |copy| copy.author);
                     let device = DeviceId(member.0);

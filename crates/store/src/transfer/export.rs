@@ -6,6 +6,7 @@ use rusqlite::{Connection, Params, Row, params};
 use super::rows::{
     MessageRecord, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord,
 };
+use super::team_record::{RowAuthors, TeamRecord};
 use crate::columns::{JsonList, ReadColumn, SqlColumn, read_origin};
 use crate::row_values::TextColumns;
 use crate::{MemoryLevel, SessionStatus, StoreError, StoreReader};
@@ -88,6 +89,7 @@ impl StoreReader<'_> {
         let sql = session_rows_sql(
             "user_prompts",
             "r.prompt_id, r.prompt_text, r.private, r.origin, r.created_at_epoch",
+            RowAuthors::User,
         );
         query_rows(self.0, &sql, params![only.sql(), after, limit], |row| {
             let record = PromptRecord {
@@ -114,6 +116,7 @@ impl StoreReader<'_> {
         let sql = session_rows_sql(
             "final_messages",
             "r.message_text, r.agent_id, r.agent_type, r.origin, r.created_at_epoch",
+            RowAuthors::User,
         );
         query_rows(self.0, &sql, params![only.sql(), after, limit], |row| {
             let record = MessageRecord {
@@ -137,47 +140,23 @@ impl StoreReader<'_> {
         after: i64,
         limit: u32,
     ) -> Result<NumberedRows<ObservationRecord>, StoreError> {
-        let columns = format!(
-            "r.level, r.branch, r.agent_id, r.agent_type, r.origin, r.made_by, r.discovery_tokens, r.read_tokens,
-             r.pinned, r.wrong, (SELECT newer.uid FROM observations AS newer WHERE newer.id = r.replaced_by),
-             r.created_at_epoch, r.updated_at_epoch, r.edited,
-             (SELECT json_group_array(also.uid) FROM (SELECT o.uid FROM observation_sources AS x
-                JOIN sdk_sessions AS o ON o.id = x.session_id WHERE x.observation_id = r.id
-                ORDER BY x.session_id) AS also), {}",
-            ObservationText::select_list("r")
-        );
-        let sql = session_rows_sql("observations", &columns);
-        query_rows(self.0, &sql, params![only.sql(), after, limit], |row| {
-            let mut sessions: Vec<PublicId> = row.column::<Option<PublicId>>(2)?.into_iter().collect();
-            for uid in row.get::<_, JsonList>(19)?.0 {
-                sessions.push(PublicId::from_sql(ValueRef::Text(uid.as_bytes()))?);
-            }
-            let record = ObservationRecord {
-                uid: row.column(1)?,
-                session: row.column(2)?,
-                project: row.column(3)?,
-                prompt_number: row.get(4)?,
-                level: MemoryLevel::from_column(row.get_ref(5)?.as_str()?),
-                branch: row.get(6)?,
-                agent_id: row.get(7)?,
-                agent_type: row.get(8)?,
-                origin: Some(read_origin(row, 9)?),
-                made_by: row.get(10)?,
-                discovery_tokens: row.get(11)?,
-                read_tokens: row.get(12)?,
-                pinned: row.get(13)?,
-                wrong: row.get(14)?,
-                replaced_by: row.column(15)?,
-                created_at: row.column(16)?,
-                updated_at: row.column(17)?,
-                edited: row.get(18)?,
-                text: ObservationText::read(row, 20)?,
-                sessions,
-            };
-            Ok((row.get(0)?, record))
-        })
+        let sql = observations_sql(RowAuthors::User);
+        query_rows(self.0, &sql, params![only.sql(), after, limit], observation_record)
     }
 
+    /// Observations that other members of the team shared.
+    pub fn team_observation_records(
+        &self,
+        only: Option<ProjectId>,
+        after: i64,
+        limit: u32,
+    ) -> Result<NumberedRows<TeamRecord<ObservationRecord>>, StoreError> {
+        let sql = observations_sql(RowAuthors::OtherMembers);
+        query_rows(self.0, &sql, params![only.sql(), after, limit], |row| {
+            let (id, record) = observation_record(row)?;
+            Ok((id, TeamRecord { member: read_member(row)?, record }))
+        })
+    }
     pub fn summary_records(
         &self,
         only: Option<ProjectId>,
@@ -188,7 +167,7 @@ impl StoreReader<'_> {
             "r.branch, r.origin, r.made_by, r.discovery_tokens, r.read_tokens, r.created_at_epoch, {}",
             SummaryText::select_list("r")
         );
-        let sql = session_rows_sql("session_summaries", &columns);
+        let sql = session_rows_sql("session_summaries", &columns, RowAuthors::User);
         query_rows(self.0, &sql, params![only.sql(), after, limit], |row| {
             let record = SummaryRecord {
                 uid: row.column(1)?,
@@ -213,18 +192,74 @@ impl StoreReader<'_> {
     }
 }
 
-/// The SQL for rows of a session: first row id, public id, session, project and turn, then
-/// `columns`. Rows of other members are not exported.
-fn session_rows_sql(table: &str, columns: &str) -> String {
-    let own = match table {
-        "observations" | "session_summaries" => "AND r.member IS NULL ",
-        _ => "",
+/// Reads one page of observations, as [`observation_record`] takes them.
+fn observations_sql(of: RowAuthors) -> String {
+    let columns = format!(
+        "r.level, r.branch, r.agent_id, r.agent_type, r.origin, r.made_by, r.discovery_tokens, r.read_tokens,
+         r.pinned, r.wrong, (SELECT newer.uid FROM observations AS newer WHERE newer.id = r.replaced_by),
+         r.created_at_epoch, r.updated_at_epoch, r.edited,
+         (SELECT json_group_array(also.uid) FROM (SELECT o.uid FROM observation_sources AS x
+            JOIN sdk_sessions AS o ON o.id = x.session_id WHERE x.observation_id = r.id
+            ORDER BY x.session_id) AS also), {}",
+        ObservationText::select_list("r")
+    );
+    session_rows_sql("observations", &columns, of)
+}
+
+fn observation_record(row: &Row<'_>) -> rusqlite::Result<(i64, ObservationRecord)> {
+    let mut sessions: Vec<PublicId> = row.column::<Option<PublicId>>(2)?.into_iter().collect();
+    for uid in row.get::<_, JsonList>(19)?.0 {
+        sessions.push(PublicId::from_sql(ValueRef::Text(uid.as_bytes()))?);
+    }
+    let record = ObservationRecord {
+        uid: row.column(1)?,
+        session: row.column(2)?,
+        project: row.column(3)?,
+        prompt_number: row.get(4)?,
+        level: MemoryLevel::from_column(row.get_ref(5)?.as_str()?),
+        branch: row.get(6)?,
+        agent_id: row.get(7)?,
+        agent_type: row.get(8)?,
+        origin: Some(read_origin(row, 9)?),
+        made_by: row.get(10)?,
+        discovery_tokens: row.get(11)?,
+        read_tokens: row.get(12)?,
+        pinned: row.get(13)?,
+        wrong: row.get(14)?,
+        replaced_by: row.column(15)?,
+        created_at: row.column(16)?,
+        updated_at: row.column(17)?,
+        edited: row.get(18)?,
+        text: ObservationText::read(row, 20)?,
+        sessions,
     };
+    Ok((row.get(0)?, record))
+}
+
+/// The SQL for rows of a session: first row id, public id, session, project and turn, then `columns`.
+fn session_rows_sql(table: &str, columns: &str, of: RowAuthors) -> String {
+    let of = match table {
+        "observations" | "session_summaries" => of.condition("r"),
+        _ => "TRUE".to_owned(),
+    };
+    let member = of_member(table);
     format!(
-        "SELECT r.id, r.uid, s.uid, p.uid, r.prompt_number, {columns} FROM {table} AS r
+        "SELECT r.id, r.uid, s.uid, p.uid, r.prompt_number, {columns}{member} FROM {table} AS r
          LEFT JOIN sdk_sessions AS s ON s.id = r.session_id LEFT JOIN projects AS p ON p.id = r.project_id
-         WHERE r.id > ?2 AND (?1 IS NULL OR r.project_id = ?1) {own}ORDER BY r.id LIMIT ?3"
+         WHERE r.id > ?2 AND (?1 IS NULL OR r.project_id = ?1) AND {of} ORDER BY r.id LIMIT ?3"
     )
+}
+
+/// The column with the public id of the member who wrote a row, for [`read_member`].
+pub(super) const MEMBER_COLUMN: &str =
+    ", (SELECT uid FROM members WHERE members.id = r.member) AS member_uid";
+
+fn of_member(table: &str) -> &'static str {
+    if table == "observations" { MEMBER_COLUMN } else { "" }
+}
+
+pub(super) fn read_member(row: &Row<'_>) -> rusqlite::Result<PublicId> {
+    Ok(PublicId::from_sql(row.get_ref("member_uid")?)?)
 }
 
 fn query_rows<T>(

@@ -9,7 +9,9 @@ mod import;
 mod rows;
 mod session_rows;
 mod export;
+mod team_record;
 
 pub use import::{ImportTarget, RowImportOutcome};
 pub use rows::{MessageRecord, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord};
 pub use session_rows::{AccountRecord, OpenItemRecord, SuccessorRecord};
+pub use team_record::TeamRecord;

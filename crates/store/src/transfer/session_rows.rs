@@ -3,7 +3,9 @@
 use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
+use super::export::{MEMBER_COLUMN, read_member};
 use super::import::{ImportTarget, RowImportOutcome};
+use super::team_record::{RowAuthors, TeamRecord};
 use crate::columns::{ReadColumn, SqlColumn, id_column, name_column, read_origin, text_column};
 use crate::open_items::ItemCloser;
 use crate::row_values::{RowValues, TextColumns};
@@ -116,14 +118,22 @@ fn open_item_record(row: &Row<'_>) -> rusqlite::Result<(i64, OpenItemRecord)> {
     Ok((row.get(0)?, record))
 }
 
-/// Reads one page of `table`: row id, public id, session and project, then `columns`. Sessions of other
-/// members are not exported.
-fn page_sql(table: &str, columns: &str) -> String {
+/// Reads one page of `table`: row id, public id, session and project, then `columns`.
+fn page_sql(table: &str, columns: &str, of: RowAuthors) -> String {
+    let of = of.condition("s");
     format!(
         "SELECT r.id, r.uid, s.uid, p.uid, {columns} FROM {table} AS r
          JOIN sdk_sessions AS s ON s.id = r.session_id LEFT JOIN projects AS p ON p.id = r.project_id
-         WHERE r.id > ?2 AND (?1 IS NULL OR r.project_id = ?1) AND s.member IS NULL ORDER BY r.id LIMIT ?3"
+         WHERE r.id > ?2 AND (?1 IS NULL OR r.project_id = ?1) AND {of} ORDER BY r.id LIMIT ?3"
     )
+}
+
+fn accounts_sql(of: RowAuthors) -> String {
+    let columns = format!(
+        "r.branch, r.origin, r.made_by, r.created_at_epoch, {}{MEMBER_COLUMN}",
+        AccountText::select_list("r")
+    );
+    page_sql(RowKind::Account.table(), &columns, of)
 }
 
 impl StoreReader<'_> {
@@ -133,11 +143,23 @@ impl StoreReader<'_> {
         after: i64,
         limit: u32,
     ) -> Result<Vec<(i64, AccountRecord)>, StoreError> {
-        let columns =
-            format!("r.branch, r.origin, r.made_by, r.created_at_epoch, {}", AccountText::select_list("r"));
-        let sql = page_sql(RowKind::Account.table(), &columns);
-        let mut rows = self.0.prepare_cached(&sql)?;
+        let mut rows = self.0.prepare_cached(&accounts_sql(RowAuthors::User))?;
         let rows = rows.query_map(params![only.sql(), after, limit], account_record)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Accounts of sessions that other members of the team shared.
+    pub fn team_account_records(
+        &self,
+        only: Option<ProjectId>,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<(i64, TeamRecord<AccountRecord>)>, StoreError> {
+        let mut rows = self.0.prepare_cached(&accounts_sql(RowAuthors::OtherMembers))?;
+        let rows = rows.query_map(params![only.sql(), after, limit], |row| {
+            let (id, record) = account_record(row)?;
+            Ok((id, TeamRecord { member: read_member(row)?, record }))
+        })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -151,6 +173,7 @@ impl StoreReader<'_> {
             "open_items",
             "r.branch, r.claim, r.text, r.closed_at_epoch, r.closed_by,
              (SELECT uid FROM sdk_sessions WHERE id = r.closed_by_session), r.reason, r.by_hand, r.opened_at_epoch",
+            RowAuthors::User,
         );
         let mut rows = self.0.prepare_cached(&sql)?;
         let rows = rows.query_map(params![only.sql(), after, limit], open_item_record)?;

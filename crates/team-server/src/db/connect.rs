@@ -21,10 +21,10 @@ const POOL_WAIT_SECONDS: u64 = 5;
 
 /// A connection on which the database acknowledges nothing for this long is given up: its machine, or the network
 /// to it, is gone without a word, and the kernel alone would wait for a quarter of an hour.
-const SILENT_SECONDS_MAX: u64 = 10;
+const SILENT_SECONDS_MAX: u64 = 6;
 
 /// An idle connection is probed at this interval.
-const KEEPALIVE_SECONDS: u64 = 5;
+const KEEPALIVE_SECONDS: u64 = 3;
 
 /// How often a transaction that lost against another one is repeated.
 const CONFLICT_RETRIES: usize = 4;

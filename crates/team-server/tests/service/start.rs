@@ -27,6 +27,29 @@ fn replicas_that_start_together_make_one_schema() {
     }
 }
 
+/// What a later version may do to the schema: a further migration that only adds.
+#[test]
+fn older_replica_runs_on_a_newer_schema() {
+    let Some(build) = rig::postgres::newest_or_skip() else { return };
+    let cluster = build.start();
+    let running = TestService::start(&cluster);
+    let mira = running.first_admin();
+    let space = mira.project("app").id;
+    mira.push(space, &[record(1, 1, "before")]);
+    cluster.psql(
+        "ALTER TABLE claude_mem.records ADD COLUMN sealed bytea; \
+         ALTER TABLE claude_mem.members ADD COLUMN contact text NOT NULL DEFAULT ''; \
+         CREATE TABLE claude_mem.vectors (team uuid, uid uuid, parts bytea); \
+         INSERT INTO claude_mem.schema_versions SELECT max(version) + 1, 0 FROM claude_mem.schema_versions",
+    );
+    // The replica that runs goes on, and another of its version still starts.
+    mira.push(space, &[record(2, 1, "beside")]);
+    let started = TestService::start(&cluster);
+    mira.through(&started).push(space, &[record(3, 1, "after")]);
+    assert_eq!(mira.pull_all(space).len(), 3);
+    mira.invite("jonas", MemberRole::Member);
+}
+
 #[test]
 fn database_that_crashes_is_waited_for() {
     let Some(build) = rig::postgres::newest_or_skip() else { return };

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{ExportError, FORMAT, VERSION};
+use super::{ExportError, ExportScope, FORMAT, VERSION};
 use claude_mem_core::clock::Millis;
-use claude_mem_core::ids::ProjectId;
+use claude_mem_core::ids::{ProjectId, PublicId};
 use claude_mem_core::limits::PAGE_ROWS_MAX;
-use claude_mem_store::{StoreError, StoreReader};
+use claude_mem_store::{MemberTrust, StoreError, StoreReader};
 
 /// Number of exported rows by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -21,15 +21,28 @@ pub struct ExportCounts {
     pub summaries: u64,
     pub accounts: u64,
     pub open_items: u64,
+    /// Observations and accounts of other members.
+    pub of_others: u64,
+}
+
+/// A member whose rows are exported.
+#[derive(Serialize)]
+struct MemberRecord<'a> {
+    uid: PublicId,
+    handle: &'a str,
+    name: &'a str,
+    role: &'a str,
+    gone: bool,
 }
 
 /// Writes the whole store or one project. `reads` must be a consistent snapshot.
 pub fn write_document(
     reads: &StoreReader<'_>,
-    only: Option<ProjectId>,
+    scope: ExportScope,
     now: Millis,
     out: &mut dyn Write,
 ) -> Result<ExportCounts, ExportError> {
+    let only = scope.project;
     let mut document = JsonDocumentWriter { out, first: true };
     document.field("format", &FORMAT)?;
     document.field("version", &VERSION)?;
@@ -66,8 +79,31 @@ pub fn write_document(
         document.row(&key)?;
     }
     document.end_list()?;
+    if scope.with_team {
+        written.of_others = write_team(&mut document, reads, only)?;
+    }
     document.close()?;
     Ok(written)
+}
+
+/// Writes the rows of other members into lists of their own: a reader that does not know them takes none of them for the
+/// user's. Returns how many there are.
+fn write_team(
+    document: &mut JsonDocumentWriter<'_>,
+    reads: &StoreReader<'_>,
+    only: Option<ProjectId>,
+) -> Result<u64, ExportError> {
+    document.begin_list("team_members")?;
+    for member in reads.members()?.iter().filter(|member| member.trust != MemberTrust::Own) {
+        let (uid, role, gone) = (member.uid, member.role.as_str(), member.gone);
+        document.row(&MemberRecord { uid, handle: &member.handle, name: &member.name, role, gone })?;
+    }
+    document.end_list()?;
+    let observations = document
+        .pages("team_observations", |after| reads.team_observation_records(only, after, PAGE_ROWS_MAX))?;
+    let accounts =
+        document.pages("team_accounts", |after| reads.team_account_records(only, after, PAGE_ROWS_MAX))?;
+    Ok(observations + accounts)
 }
 
 /// Writes the document piece by piece.

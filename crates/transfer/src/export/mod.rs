@@ -10,7 +10,17 @@
 pub mod json;
 pub mod markdown;
 
+use claude_mem_core::ids::ProjectId;
 use claude_mem_store::StoreError;
+
+/// The rows of an export.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ExportScope {
+    /// Only this project.
+    pub project: Option<ProjectId>,
+    /// Also what other members of the team shared, under their names.
+    pub with_team: bool,
+}
 
 /// Why an export failed.
 #[derive(Debug, thiserror::Error)]

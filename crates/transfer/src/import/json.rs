@@ -7,7 +7,7 @@ mod sections;
 
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 
 use super::{ImportContext, ImportError, ImportProgress, ImportReport, ImportSkipReason, ImportWriter};
@@ -106,8 +106,17 @@ fn import_own(
     take!("summaries", |writer: &mut ImportWriter<'_>, row| writer.summary("summaries", row));
     take!("accounts", |writer: &mut ImportWriter<'_>, row| writer.account("accounts", row));
     take!("open_items", |writer: &mut ImportWriter<'_>, row| writer.open_item("open_items", row));
+    for name in TEAM_SECTIONS {
+        for_each_row(path, name, |_: Option<IgnoredAny>| {
+            writer.skip(name, ImportSkipReason::WrittenByOthers);
+            Ok(())
+        })?;
+    }
     writer.finish(now)
 }
+
+/// What other members shared. Only their team's server vouches for their names.
+const TEAM_SECTIONS: [&str; 2] = ["team_observations", "team_accounts"];
 
 fn import_legacy(
     path: &Path,

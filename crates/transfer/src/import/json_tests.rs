@@ -10,8 +10,8 @@ use claude_mem_core::memory::{
     SessionAccount, SummaryText,
 };
 use claude_mem_store::{
-    NewFinalMessage, NewPrompt, NewRowContext, NewSession, ObservationEdit, RowId, RowKind, StoreError,
-    StoreWriter,
+    NewFinalMessage, NewMember, NewPrompt, NewRowContext, NewSession, ObservationEdit, PageRequest,
+    RowFilter, RowId, RowKind, StoreError, StoreWriter, TeamPlace,
 };
 
 const NOW: Millis = Millis(1_700_000_000_000);
@@ -35,7 +35,7 @@ fn bring_from(store: &mut Store, path: &Path, trust: SourceTrust) -> Result<Impo
 
 fn written(store: &Store) -> String {
     let mut text = Vec::new();
-    export::json::write_document(&store.read(), None, NOW, &mut text).unwrap();
+    export::json::write_document(&store.read(), export::ExportScope::default(), NOW, &mut text).unwrap();
     String::from_utf8(text).unwrap()
 }
 
@@ -441,4 +441,56 @@ fn foreign_file_cannot_replace_a_row_of_ours() {
     let row = rows.iter().find(|row| row["uid"] == victim).unwrap();
     assert!(row.get("replaced_by").is_none(), "{row:#}");
     assert!(rows.iter().any(|row| row["title"] == "The opposite"), "{after:#}");
+}
+
+#[test]
+fn rows_of_other_members_are_exported_on_request_and_never_imported() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut from = store(dir.path(), "from.db");
+    let project = ProjectHint {
+        name: "shop".to_owned(),
+        keys: vec!["remote:github.com/acme/shop".to_owned()],
+        root: "/src/shop".to_owned(),
+        branch: None,
+    };
+    from.write(|tx| {
+        let project = tx.ensure_project(&project, NOW)?;
+        let own = NewRowContext { project: Some(project), made_by: "hand", ..NewRowContext::default() };
+        tx.create_observation(&note("Own decision", 0), &own)?;
+        let uid = PublicId::new();
+        let new = NewMember { uid, handle: "mira", name: "Mira", role: "member", gone: false };
+        let member = Some(tx.put_member(&new)?);
+        let place = TeamPlace { member, session: None, project: Some(project), held_back: false };
+        let record = serde_json::json!({
+            "uid": PublicId::new(), "type": "decision", "title": "Decision of Mira", "origin": "user",
+            "created_at": NOW,
+        });
+        tx.put_team_observation(&serde_json::from_value(record)?, None, place)
+    })
+    .unwrap();
+    assert!(!written(&from).contains("Mira"));
+    let mut text = Vec::new();
+    let scope = export::ExportScope { with_team: true, ..export::ExportScope::default() };
+    let counts = export::json::write_document(&from.read(), scope, NOW, &mut text).unwrap();
+    assert_eq!((counts.observations, counts.of_others), (1, 1));
+    let document: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    let of_mira = &document["team_observations"][0];
+    assert_eq!(of_mira["title"], "Decision of Mira");
+    assert_eq!(of_mira["member"], document["team_members"][0]["uid"]);
+    assert_eq!(document["team_members"][0]["handle"], "mira");
+
+    let path = dir.path().join("with-team.json");
+    std::fs::write(&path, text).unwrap();
+    let mut into = store(dir.path(), "into.db");
+    let report = bring(&mut into, &path).unwrap();
+    let titles: Vec<String> = into
+        .read()
+        .observations(&RowFilter::default(), PageRequest::first(10))
+        .unwrap()
+        .items
+        .into_iter()
+        .map(|row| row.text.title)
+        .collect();
+    assert_eq!(titles, ["Own decision"], "{report:#?}");
+    assert!(format!("{report:?}").contains("WrittenByOthers"), "{report:#?}");
 }

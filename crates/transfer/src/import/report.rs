@@ -29,6 +29,7 @@ pub enum ImportSkipReason {
     Untrusted,
     WrittenByModel,
     OverBudget,
+    WrittenByOthers,
 }
 
 impl ImportSkipReason {
@@ -50,6 +51,7 @@ impl ImportSkipReason {
             Self::NotAskedFor => "not requested",
             Self::StillActive => "session still active",
             Self::TranscriptGone => "transcript no longer there",
+            Self::WrittenByOthers => "written by other members; join their team to have it",
             Self::Untrusted => "needs --trust",
             Self::WrittenByModel => "a model wrote their memories",
             Self::OverBudget => "more than the token budget allows",

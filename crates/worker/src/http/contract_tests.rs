@@ -650,8 +650,12 @@ fn import_is_idempotent_and_leaves_no_file() {
     let mut document = Vec::new();
     let written = from.worker.store.with(|store| {
         let now = claude_mem_core::clock::Millis(5);
-        let written =
-            claude_mem_transfer::export::json::write_document(&store.read(), None, now, &mut document);
+        let written = claude_mem_transfer::export::json::write_document(
+            &store.read(),
+            claude_mem_transfer::export::ExportScope::default(),
+            now,
+            &mut document,
+        );
         Ok(written.unwrap())
     });
     let document = String::from_utf8(document).unwrap();

@@ -1,5 +1,6 @@
 //! The team of this machine, opened for one command.
 
+use std::cell::Cell;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Mutex;
@@ -10,10 +11,11 @@ use anyhow::Context as _;
 use super::super::app::App;
 use crate::cli::output::question_text;
 use claude_mem_core::clock;
+use claude_mem_core::ids::SpaceRowId;
 use claude_mem_core::paths::DataDir;
 use claude_mem_sharing::{
     ShareRules, SharingError, SyncEngine, SyncOptions, SyncReport, TEAM_VARIABLE, TeamFile, TeamHttpClient,
-    health_after_error, health_after_round, load_team, purge_team, team_from_link,
+    health_after_error, health_after_round, load_team, purge_team, take_back_spaces, team_from_link,
 };
 use claude_mem_store::Store;
 
@@ -27,6 +29,8 @@ pub(super) struct TeamConnection {
     pub(super) store: Mutex<Store>,
     pub(super) rules: ShareRules,
     data: DataDir,
+    /// A round of this command was tried.
+    has_tried: Cell<bool>,
 }
 
 /// The team of this machine; `None` if it has none.
@@ -71,13 +75,19 @@ impl TeamConnection {
         app.data.create()?;
         let store = Store::open(&app.data.db()).with_context(|| app.data.db().display().to_string())?;
         let (rules, data) = (share_rules(app), app.data.clone());
-        Ok(Self { file, server, store: Mutex::new(store), rules, data })
+        Ok(Self { file, server, store: Mutex::new(store), rules, data, has_tried: Cell::new(false) })
     }
 
     /// One round, and its result in the store.
     pub(super) fn round(&self, recent: Option<i64>, check: bool) -> Result<SyncReport, SharingError> {
         let now = clock::now().millis();
-        let options = SyncOptions { rules: self.rules.clone(), recent, check, now };
+        let options = SyncOptions {
+            rules: self.rules.clone(),
+            recent,
+            check,
+            is_first: !self.has_tried.replace(true),
+            now,
+        };
         let outcome = SyncEngine { access: &self.store, server: &self.server }.round(&options);
         let mut store = claude_mem_core::sync::lock(&self.store);
         let known = store.read().team_health_to_replace()?;
@@ -95,6 +105,14 @@ impl TeamConnection {
             purge_team(&self.store, &self.data)?;
         }
         outcome
+    }
+
+    /// Takes back what the user shared in these spaces, and ends their sharing.
+    pub(super) fn take_back(&self, spaces: &[SpaceRowId]) -> Result<u64, SharingError> {
+        let now = clock::now().millis();
+        let options = SyncOptions { rules: self.rules.clone(), now, ..SyncOptions::default() };
+        let engine = SyncEngine { access: &self.store, server: &self.server };
+        take_back_spaces(&engine, spaces, &options)
     }
 
     /// Rounds until this machine is in step, at most for `wait`. The last report, and whether it is.

@@ -9,9 +9,7 @@ use super::connection::{TeamConnection, confirm};
 use crate::cli::output::Screen;
 use crate::cli::{format, output};
 use claude_mem_core::sync::lock;
-use claude_mem_sharing::{
-    TeamServer as _, erase_others, forget_team, remove_record, remove_team, take_back_own,
-};
+use claude_mem_sharing::{TeamServer as _, erase_others, forget_team, remove_record, remove_team};
 use claude_mem_store::{RowId, TeamHealth};
 use claude_mem_wire::MemberRole;
 
@@ -40,10 +38,8 @@ pub(super) fn run(args: &LeaveArgs, app: &App, screen: &mut Screen) -> anyhow::R
     confirm(&format!("Leave {}?", team.file.team), args.yes, screen.json)?;
     let mut taken_back = 0;
     if args.retract {
-        let spaces = lock(&team.store).read().spaces()?;
-        for space in spaces {
-            taken_back += take_back_own(&team.store, &team.server, space.id, app.now)?;
-        }
+        let spaces: Vec<_> = lock(&team.store).read().spaces()?.into_iter().map(|space| space.id).collect();
+        taken_back = team.take_back(&spaces)?;
     }
     if let Some(device) = team.file.device
         && let Err(error) = team.server.revoke_device(device)

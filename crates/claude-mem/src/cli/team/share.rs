@@ -17,9 +17,7 @@ use claude_mem_core::project::{REMOTE_KEY, normalise_remote};
 use claude_mem_core::sync::lock;
 use claude_mem_recall::quote;
 use claude_mem_sharing::record_body::outgoing_body;
-use claude_mem_sharing::{
-    ShareRules, ShareVerdict, TeamServer, forget_space, has_own_records, take_back_own,
-};
+use claude_mem_sharing::{ShareRules, ShareVerdict, TeamServer, forget_space, has_own_records};
 use claude_mem_store::{
     NewSpace, PageRequest, RowFilter, RowId, RowKind, RowOwner, SpaceMode, SpaceRow, StoreError, StoreReader,
 };
@@ -323,7 +321,7 @@ pub(super) fn run_unshare(args: &UnshareArgs, app: &App, screen: &mut Screen) ->
     let mut taken_back = 0;
     if args.retract {
         confirm("Take back everything that you shared here?", args.yes, screen.json)?;
-        taken_back = take_back_own(&team.store, &team.server, space.id, app.now)?;
+        taken_back = team.take_back(&[space.id])?;
     }
     lock(&team.store).write(|tx| tx.set_space_mode(space.id, SpaceMode::Off))?;
     screen.show(&serde_json::json!({ "unshared": true, "retracted": taken_back }), |screen, _| {

@@ -7,7 +7,7 @@ use claude_mem_core::ids::ClientSessionId;
 use claude_mem_core::memory::{
     NewObservation, NewSummary, ObservationText, ObservationType, Origin, SummaryText,
 };
-use claude_mem_store::{NewPrompt, NewRowContext, NewSession, RowId, RowKind, Store};
+use claude_mem_store::{NewMember, NewPrompt, NewRowContext, NewSession, RowId, RowKind, Store, TeamPlace};
 
 const NOW: Millis = Millis(1_700_000_000_000);
 
@@ -93,7 +93,7 @@ fn session_page_snapshot() {
     let dir = tempfile::tempdir().unwrap();
     let store = furnished(dir.path());
     let out = dir.path().join("out");
-    let done = write_folder(&store.read(), None, MarkdownGrouping::Session, &out).unwrap();
+    let done = write_folder(&store.read(), ExportScope::default(), MarkdownGrouping::Session, &out).unwrap();
     assert_eq!((done.written, done.unchanged, done.removed), (2, 0, 0));
     let mut names: Vec<_> = std::fs::read_dir(out.join("the-shop")).unwrap().flatten().collect();
     names.sort_by_key(std::fs::DirEntry::file_name);
@@ -153,7 +153,7 @@ fn project_page_snapshot() {
     let dir = tempfile::tempdir().unwrap();
     let store = furnished(dir.path());
     let mut text = Vec::new();
-    write_text(&store.read(), None, &mut text).unwrap();
+    write_text(&store.read(), ExportScope::default(), &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
     let headings: Vec<_> = text.lines().filter(|line| line.starts_with('#')).collect();
     assert_snapshot!(headings.join("\n"), @"
@@ -172,21 +172,21 @@ fn only_changed_files_are_written() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = furnished(dir.path());
     let out = dir.path().join("out");
-    write_folder(&store.read(), None, MarkdownGrouping::Session, &out).unwrap();
+    write_folder(&store.read(), ExportScope::default(), MarkdownGrouping::Session, &out).unwrap();
     std::fs::write(out.join("README.md"), "mine").unwrap();
-    let again = write_folder(&store.read(), None, MarkdownGrouping::Session, &out).unwrap();
+    let again = write_folder(&store.read(), ExportScope::default(), MarkdownGrouping::Session, &out).unwrap();
     assert_eq!((again.written, again.unchanged, again.removed), (0, 2, 0));
     let by_hand = store
         .read()
         .observations(&claude_mem_store::RowFilter::default(), claude_mem_store::PageRequest::first(9));
     let by_hand = by_hand.unwrap().items.into_iter().find(|row| row.text.title == "By hand").unwrap();
     store.write(|tx| tx.forget(RowId::new(RowKind::Observation, by_hand.id.0), NOW)).unwrap();
-    let then = write_folder(&store.read(), None, MarkdownGrouping::Session, &out).unwrap();
+    let then = write_folder(&store.read(), ExportScope::default(), MarkdownGrouping::Session, &out).unwrap();
     assert_eq!((then.written, then.unchanged, then.removed), (0, 1, 1));
     assert!(out.join("README.md").exists());
     std::fs::write(out.join("the-shop.md"), "mine").unwrap();
     assert!(
-        write_folder(&store.read(), None, MarkdownGrouping::Project, &out).is_err(),
+        write_folder(&store.read(), ExportScope::default(), MarkdownGrouping::Project, &out).is_err(),
         "it was written over"
     );
 }
@@ -200,9 +200,9 @@ fn emptied_folder_is_removed() {
         let entries = std::fs::read_dir(&out).unwrap().flatten();
         entries.filter(|entry| entry.path().is_dir()).count()
     };
-    write_folder(&store.read(), None, MarkdownGrouping::Session, &out).unwrap();
+    write_folder(&store.read(), ExportScope::default(), MarkdownGrouping::Session, &out).unwrap();
     assert!(folders() > 0);
-    write_folder(&store.read(), None, MarkdownGrouping::Project, &out).unwrap();
+    write_folder(&store.read(), ExportScope::default(), MarkdownGrouping::Project, &out).unwrap();
     assert_eq!(folders(), 0);
 }
 
@@ -240,7 +240,7 @@ fn exported_text_is_inert() {
         })
         .unwrap();
     let out = dir.path().join("out");
-    write_folder(&store.read(), None, MarkdownGrouping::Session, &out).unwrap();
+    write_folder(&store.read(), ExportScope::default(), MarkdownGrouping::Session, &out).unwrap();
     let folders = std::fs::read_dir(&out).unwrap().flatten();
     let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).unwrap().flatten());
     let text: String = files.map(|file| std::fs::read_to_string(file.path()).unwrap()).collect();
@@ -248,4 +248,69 @@ fn exported_text_is_inert() {
         assert!(!text.contains(raw), "{raw:?} in {text}");
     }
     assert!(text.contains("alert(1)"), "the words stay: {text}");
+}
+
+/// A store with own rows, and with an observation and an account of Mira.
+fn with_a_colleague(dir: &Path) -> Store {
+    let mut store = furnished(dir);
+    store
+        .write(|tx| {
+            let project = tx.projects()?[0].id;
+            let uid = PublicId::new();
+            let new = NewMember { uid, handle: "mira", name: "Mira Vogt", role: "member", gone: false };
+            let member = Some(tx.put_member(&new)?);
+            let session = tx.ensure_team_session(PublicId::new(), member, Some(project), None, NOW)?;
+            let place =
+                TeamPlace { member, session: Some(session), project: Some(project), held_back: false };
+            let observation = serde_json::json!({
+                "uid": PublicId::new(), "type": "decision", "title": "Round <script> up", "origin": "user",
+                "created_at": NOW,
+            });
+            tx.put_team_observation(&serde_json::from_value(observation)?, None, place)?;
+            let account = serde_json::json!({
+                "uid": PublicId::new(), "session": PublicId::new(), "for": "Fix rounding", "created_at": NOW,
+                "done": ["Uses [ceil](http://x) <i>now</i>"], "files_edited": ["src/`a`.rs"],
+            });
+            tx.put_team_account(&serde_json::from_value(account)?, None, session, place)
+        })
+        .unwrap();
+    store
+}
+
+#[test]
+fn rows_of_others_have_a_page_with_their_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = with_a_colleague(dir.path());
+    let scope = ExportScope { with_team: true, ..ExportScope::default() };
+    let mut text = Vec::new();
+    write_text(&store.read(), scope, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let (_, page) = text.split_once("## Mira ").unwrap();
+    assert_snapshot!(page, @r"
+    Vogt on The Shop
+
+    - shared by: Mira Vogt (mira), a member of the team; recorded by others, not verified here
+
+    ### Session of 2023-11-14 22:13
+
+    Fix rounding
+
+    **Done:**
+
+    - Uses \[ceil\](http://x) ‹i>now‹/i>
+
+    _changed `src/'a'.rs`_
+
+    #### decision: Round ‹script> up
+
+    _2023-11-14 22:13_
+    ");
+    let out = dir.path().join("out");
+    assert_eq!(write_folder(&store.read(), scope, MarkdownGrouping::Session, &out).unwrap().written, 3);
+    // Without others their page goes.
+    let own = write_folder(&store.read(), ExportScope::default(), MarkdownGrouping::Session, &out).unwrap();
+    assert_eq!((own.unchanged, own.removed), (2, 1));
+    let mut text = Vec::new();
+    write_text(&store.read(), ExportScope::default(), &mut text).unwrap();
+    assert!(!String::from_utf8(text).unwrap().contains("Mira"));
 }

@@ -12,14 +12,14 @@ use std::io::Write;
 use std::path::Path;
 
 use files::ExportFolder;
-use page::{MarkdownPage, SessionContents};
+use page::{MarkdownPage, MemberContents, SessionContents};
 
-use super::ExportError;
+use super::{ExportError, ExportScope};
 use claude_mem_core::ids::{ProjectId, PublicId};
 use claude_mem_core::limits::PAGE_ROWS_MAX;
 use claude_mem_store::{
-    AccountRecord, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SessionStatus, StoreReader,
-    SummaryRecord,
+    AccountRecord, MemberRow, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SessionStatus,
+    StoreReader, SummaryRecord, TeamRecord,
 };
 
 pub use files::MarkdownExportReport;
@@ -34,12 +34,12 @@ pub enum MarkdownGrouping {
 /// Writes everything into a folder.
 pub fn write_folder(
     reads: &StoreReader<'_>,
-    only: Option<ProjectId>,
+    scope: ExportScope,
     by: MarkdownGrouping,
     folder: &Path,
 ) -> Result<MarkdownExportReport, ExportError> {
     let mut folder = ExportFolder::open(folder)?;
-    for_each_project(reads, only, &mut |name, project, pages| {
+    for_each_project(reads, scope, &mut |name, project, pages| {
         match by {
             MarkdownGrouping::Project => {
                 let sections: Vec<String> = pages.iter().map(MarkdownPage::as_section).collect();
@@ -54,17 +54,17 @@ pub fn write_folder(
         }
         Ok(())
     })?;
-    folder.finish(only.is_none())
+    folder.finish(scope.project.is_none())
 }
 
 /// Writes everything as one text, project after project.
 pub fn write_text(
     reads: &StoreReader<'_>,
-    only: Option<ProjectId>,
+    scope: ExportScope,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     let unwritable = |e| ExportError::Write("the export".to_owned(), e);
-    for_each_project(reads, only, &mut |_, project, pages| {
+    for_each_project(reads, scope, &mut |_, project, pages| {
         let sections: Vec<String> = pages.iter().map(MarkdownPage::as_section).collect();
         let text = page::project_page(project, &sections);
         out.write_all(text.as_bytes()).map_err(unwritable)
@@ -78,9 +78,10 @@ type ProjectVisitor<'a> =
 
 fn for_each_project(
     reads: &StoreReader<'_>,
-    only: Option<ProjectId>,
+    scope: ExportScope,
     each: &mut ProjectVisitor<'_>,
 ) -> Result<(), ExportError> {
+    let only = scope.project;
     let mut taken: HashMap<String, u32> = HashMap::new();
     let mut ids: HashMap<PublicId, ProjectId> = HashMap::new();
     for project in reads.projects()? {
@@ -97,7 +98,10 @@ fn for_each_project(
         let Some(id) = ids.get(&record.uid) else {
             continue;
         };
-        let pages = session_pages(reads, Some(*id), &record.name)?;
+        let mut pages = session_pages(reads, Some(*id), &record.name)?;
+        if scope.with_team {
+            pages.extend(member_pages(reads, *id, &record.name)?);
+        }
         if !pages.is_empty() {
             each(&name, Some(&record), &pages)?;
         }
@@ -164,6 +168,29 @@ fn session_pages(
         pages.push(page::notes_page(name, &notes));
     }
     Ok(pages)
+}
+
+/// One page per other member with rows of the project, by handle.
+fn member_pages(
+    reads: &StoreReader<'_>,
+    project: ProjectId,
+    name: &str,
+) -> Result<Vec<MarkdownPage>, ExportError> {
+    let mut contents: HashMap<PublicId, MemberContents> = HashMap::new();
+    for_each_row(
+        |after| reads.team_observation_records(Some(project), after, PAGE_ROWS_MAX),
+        |row: TeamRecord<ObservationRecord>| {
+            contents.entry(row.member).or_default().observations.push(row.record);
+        },
+    )?;
+    for_each_row(
+        |after| reads.team_account_records(Some(project), after, PAGE_ROWS_MAX),
+        |row: TeamRecord<AccountRecord>| contents.entry(row.member).or_default().accounts.push(row.record),
+    )?;
+    let mut members = reads.members()?;
+    members.sort_by(|one, other| (&one.handle, one.uid).cmp(&(&other.handle, other.uid)));
+    let page = |member: &MemberRow| Some(page::member_page(member, name, &contents.remove(&member.uid)?));
+    Ok(members.iter().filter_map(page).collect())
 }
 
 /// The page of observations that apply to every project.

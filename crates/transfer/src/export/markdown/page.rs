@@ -6,7 +6,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::PublicId;
 use claude_mem_recall::quote;
 use claude_mem_store::{
-    AccountRecord, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord,
+    AccountRecord, MemberRow, ObservationRecord, ProjectRecord, PromptRecord, SessionRecord, SummaryRecord,
 };
 
 /// The rows of one session, or of no session.
@@ -16,6 +16,13 @@ pub(super) struct SessionContents {
     pub observations: Vec<ObservationRecord>,
     pub summaries: Vec<SummaryRecord>,
     pub account: Option<AccountRecord>,
+}
+
+/// What one other member shared of a project.
+#[derive(Default)]
+pub(super) struct MemberContents {
+    pub observations: Vec<ObservationRecord>,
+    pub accounts: Vec<AccountRecord>,
 }
 
 /// First bytes of every exported file, by which later exports recognise it.
@@ -72,7 +79,7 @@ pub(super) fn session_page(
         escape(&one_line(&session.client_session))
     );
     if let Some(row) = &contents.account {
-        account(&mut text, row);
+        account(&mut text, "The session", row);
     }
     turns(&mut text, contents);
     MarkdownPage { name: format!("{}-{}", day(session.created_at), short_id(session.uid)), text }
@@ -87,6 +94,31 @@ pub(super) fn notes_page(project: &str, contents: &SessionContents) -> MarkdownP
         observation(&mut text, note);
     }
     MarkdownPage { name: "notes".to_owned(), text }
+}
+
+/// The page of what another member shared. It names the member, and nothing of it stands among the user's own rows.
+pub(super) fn member_page(member: &MemberRow, project: &str, contents: &MemberContents) -> MarkdownPage {
+    let mut text = String::new();
+    let (name, handle) = (heading(member.label()), heading(&member.handle));
+    let _ = writeln!(text, "{FILE_MARKER} member {} -->\n\n# {name} on {}\n", member.uid, heading(project));
+    let _ = writeln!(
+        text,
+        "- shared by: {name} ({handle}), a member of the team; recorded by others, not verified here"
+    );
+    let mut accounts: Vec<&AccountRecord> = contents.accounts.iter().collect();
+    accounts.sort_by_key(|row| (row.created_at, row.uid));
+    for row in accounts {
+        account(&mut text, &format!("Session of {}", minute(row.created_at)), row);
+    }
+    let mut observations: Vec<&ObservationRecord> = contents.observations.iter().collect();
+    observations.sort_by_key(|row| (row.created_at, row.uid));
+    for row in observations {
+        observation(&mut text, row);
+    }
+    MarkdownPage {
+        name: format!("team-{}-{}", super::files::slug(&member.handle), short_id(member.uid)),
+        text,
+    }
 }
 
 /// Renders the turns in order, each with its prompt, observations and summary.
@@ -120,9 +152,9 @@ fn turns(text: &mut String, contents: &SessionContents) {
     }
 }
 
-/// The account of the whole session, before its turns.
-fn account(text: &mut String, row: &AccountRecord) {
-    let _ = writeln!(text, "\n## The session\n");
+/// The account of a whole session.
+fn account(text: &mut String, title: &str, row: &AccountRecord) {
+    let _ = writeln!(text, "\n## {title}\n");
     paragraph(text, &row.text.purpose);
     for (name, lines) in [
         ("Done", &row.text.done),
@@ -136,13 +168,12 @@ fn account(text: &mut String, row: &AccountRecord) {
         }
         let _ = writeln!(text, "**{name}:**\n");
         for line in lines {
-            let _ = writeln!(text, "- {}", one_line_unbounded(line));
+            let _ = writeln!(text, "- {}", escape(&one_line_unbounded(line)));
         }
         text.push('\n');
     }
     if !row.text.files_edited.is_empty() {
-        let files: Vec<_> =
-            row.text.files_edited.iter().map(|file| format!("`{}`", one_line(file))).collect();
+        let files: Vec<_> = row.text.files_edited.iter().map(|file| code(file)).collect();
         let _ = writeln!(text, "_changed {}_", files.join(", "));
     }
 }

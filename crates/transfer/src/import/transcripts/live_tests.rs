@@ -247,7 +247,13 @@ fn seen(data: &DataDir) -> BTreeSet<Vec<u8>> {
 /// The rows of a store without ids, times and marks of the import.
 fn rows(store: &Store) -> Vec<String> {
     let mut text = Vec::new();
-    crate::export::json::write_document(&store.read(), None, Millis(0), &mut text).unwrap();
+    crate::export::json::write_document(
+        &store.read(),
+        crate::export::ExportScope::default(),
+        Millis(0),
+        &mut text,
+    )
+    .unwrap();
     let document: Value = serde_json::from_slice(&text).unwrap();
     let mut lines = Vec::new();
     let kept: [(&str, &[&str]); 4] = [

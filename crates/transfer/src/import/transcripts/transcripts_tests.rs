@@ -126,7 +126,8 @@ fn counts(report: &ImportReport) -> String {
 /// The contents of a store without its random ids.
 fn content(store: &Store) -> Vec<String> {
     let mut text = Vec::new();
-    crate::export::json::write_document(&store.read(), None, NOW, &mut text).unwrap();
+    crate::export::json::write_document(&store.read(), crate::export::ExportScope::default(), NOW, &mut text)
+        .unwrap();
     let document: Value = serde_json::from_slice(&text).unwrap();
     let mut names = std::collections::HashMap::new();
     let lists = [
