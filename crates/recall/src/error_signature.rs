@@ -13,6 +13,8 @@ const WORDS_PERCENT_MIN: usize = 75;
 const QUOTED_PERCENT_MIN: usize = 80;
 /// Share of the words that say why something failed, in percent. Many errors of a tool begin alike.
 const REASON_PERCENT_MIN: usize = 60;
+/// Words from which a line with a reason is the same error for another object: a refused deployment of another name.
+const LONG_WORDS_MIN: usize = 8;
 /// Words without which a signature identifies nothing, unless it has a name.
 const WORDS_MIN: usize = 3;
 /// Words without which a passage of a memory is no quotation of an error.
@@ -113,7 +115,8 @@ impl ErrorSignature {
 
     fn is_within(&self, text: &str, percent: usize, slack_words: usize) -> bool {
         let lower = text.to_lowercase();
-        if !self.names.iter().all(|name| stands_in(name, &lower)) {
+        let may_name_others = self.words.len() >= LONG_WORDS_MIN && !self.reason.is_empty();
+        if !may_name_others && !self.names.iter().all(|name| stands_in(name, &lower)) {
             return false;
         }
         let stems: Vec<String> = words(text).map(|word| stem(&word)).collect();
@@ -157,9 +160,15 @@ const STEP_VERDICTS: &[&str] = &[
     "while importing test module",
 ];
 
-/// Whether a line says which step failed, and not why.
+/// How lines begin that accompany an error.
+const COMPANIONS: &[&str] = &["help:", "hint:", "note:", "process didn't exit successfully", "see also"];
+
+/// Whether a line says which step failed, and not why, or only accompanies an error.
 fn names_step_only(line: &str) -> bool {
-    let lower = line.to_lowercase();
+    let lower = line.trim_start().to_lowercase();
+    if COMPANIONS.iter().any(|start| lower.starts_with(start)) {
+        return true;
+    }
     let is_verdict = |verdict: &&str| {
         // What follows the verdict and another colon is a reason.
         lower.split_once(*verdict).is_some_and(|(_, rest)| !rest.contains(": "))
