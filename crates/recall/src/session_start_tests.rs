@@ -708,3 +708,26 @@ fn question_or_a_word_does_not_name_the_work_of_a_session() {
         assert_eq!(names_work(purpose), want, "{purpose}");
     }
 }
+
+#[test]
+fn uncommitted_files_are_no_title_of_a_session() {
+    let mut shop = shop();
+    let (project, session) = (shop.project, shop.session);
+    let place = NewRowContext { project: Some(project), made_by: "local", ..NewRowContext::default() };
+    let done = |lines: &[&str]| AccountText {
+        purpose: "Go on?".into(),
+        done: lines.iter().map(|line| (*line).to_owned()).collect(),
+        ..AccountText::default()
+    };
+    let mut listed = |text: AccountText| {
+        let write = |tx: &StoreWriter<'_>| {
+            tx.set_session_account(session, &SessionAccount { text, at: Millis(NOON) }, &place)
+        };
+        shop.store.write(write).unwrap();
+        let row = shop.store.read().account_of_session(session).unwrap().unwrap();
+        account_line(row).title
+    };
+    let uncommitted = "Not committed in the session: `notes.md`.";
+    assert_eq!(listed(done(&[uncommitted, "The shed was painted"])), "The shed was painted");
+    assert_eq!(listed(done(&[uncommitted])), "");
+}
