@@ -11,6 +11,10 @@ use claude_mem_search::stem::stem;
 const WORDS_PERCENT_MIN: usize = 75;
 /// Share of a quotation's words that an output line must contain close together, in percent.
 const QUOTED_PERCENT_MIN: usize = 80;
+/// Share of the words that say why something failed, in percent. Many errors of a tool begin alike.
+const REASON_PERCENT_MIN: usize = 60;
+/// Words from which a line with a reason is the same error for another object: a refused deployment of another name.
+const LONG_WORDS_MIN: usize = 8;
 /// Words without which a signature identifies nothing, unless it has a name.
 const WORDS_MIN: usize = 3;
 /// Words without which a passage of a memory is no quotation of an error.
@@ -31,12 +35,17 @@ pub(crate) struct ErrorSignature {
     versioned: Vec<String>,
     /// The class of an exception, as a stem; it is among the words, too.
     class: Option<String>,
+    /// Words and names of the last part of "connection failed: fatal: no such database", which says why.
+    reason: Vec<String>,
 }
 
 impl ErrorSignature {
-    /// `None` if the line identifies no error: "exit code 1", "tests failed".
+    /// `None` if the line identifies no error: "exit code 1", "tests failed", "execution failed for task 'build'".
     pub(crate) fn from_line(line: &str) -> Option<Self> {
-        let signature = Self::parse(line);
+        if names_step_only(line) {
+            return None;
+        }
+        let signature = Self { reason: reason_of(line), ..Self::parse(line) };
         let telling = signature.words.len();
         let is_named = !signature.names.is_empty() || !signature.versioned.is_empty();
         let identifies = if is_named { telling >= 1 } else { telling >= WORDS_MIN };
@@ -45,7 +54,10 @@ impl ErrorSignature {
 
     /// A passage of a memory as the quotation of an error. `None` if it has too little to be one.
     pub(crate) fn from_quotation(passage: &str) -> Option<Self> {
-        let signature = Self::parse(passage);
+        if names_step_only(passage) {
+            return None;
+        }
+        let signature = Self { reason: reason_of(passage), ..Self::parse(passage) };
         let is_named =
             !signature.names.is_empty() || !signature.versioned.is_empty() || signature.class.is_some();
         let least = if is_named { 2 } else { QUOTED_WORDS_MIN };
@@ -103,11 +115,17 @@ impl ErrorSignature {
 
     fn is_within(&self, text: &str, percent: usize, slack_words: usize) -> bool {
         let lower = text.to_lowercase();
-        if !self.names.iter().all(|name| stands_in(name, &lower)) {
+        let may_name_others = self.words.len() >= LONG_WORDS_MIN && !self.reason.is_empty();
+        if !may_name_others && !self.names.iter().all(|name| stands_in(name, &lower)) {
             return false;
         }
         let stems: Vec<String> = words(text).map(|word| stem(&word)).collect();
         if !self.versioned.iter().all(|product| stems.contains(product)) {
+            return false;
+        }
+        let has_reason = |part: &String| stems.contains(part) || stands_in(part, &lower);
+        let reasons = self.reason.iter().filter(|part| has_reason(part)).count();
+        if reasons * 100 < self.reason.len() * REASON_PERCENT_MIN {
             return false;
         }
         let width = self.words.len() + self.names.len() + slack_words;
@@ -130,6 +148,45 @@ fn stands_in(name: &str, lower: &str) -> bool {
         let inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '-');
         !inside(before) && !inside(after)
     })
+}
+
+/// What tools print of the step that failed, whatever the error was.
+const STEP_VERDICTS: &[&str] = &[
+    "build command failed",
+    "could not compile",
+    "execution failed for task",
+    "failed to solve",
+    "recipe for target",
+    "while importing test module",
+];
+
+/// How lines begin that accompany an error.
+const COMPANIONS: &[&str] = &["help:", "hint:", "note:", "process didn't exit successfully", "see also"];
+
+/// Whether a line says which step failed, and not why, or only accompanies an error.
+fn names_step_only(line: &str) -> bool {
+    let lower = line.trim_start().to_lowercase();
+    if COMPANIONS.iter().any(|start| lower.starts_with(start)) {
+        return true;
+    }
+    let is_verdict = |verdict: &&str| {
+        // What follows the verdict and another colon is a reason.
+        lower.split_once(*verdict).is_some_and(|(_, rest)| !rest.contains(": "))
+    };
+    STEP_VERDICTS.iter().any(is_verdict)
+}
+
+/// Words of a reason at least: of fewer, one may be left out.
+const REASON_WORDS_MIN: usize = 2;
+
+/// The words and names after the last colon, if there are enough of them to say why.
+fn reason_of(line: &str) -> Vec<String> {
+    let Some((_, last)) = line.rsplit_once(": ") else { return Vec::new() };
+    let said = ErrorSignature::parse(last);
+    if said.words.len() + said.names.len() < REASON_WORDS_MIN {
+        return Vec::new();
+    }
+    said.words.into_iter().chain(said.names).collect()
 }
 
 /// Words of any error: alone they say which kind of program failed, not why.
@@ -217,6 +274,30 @@ mod tests {
         let gem = "Could not find nokogiri-1.16.2-aarch64-linux in locally installed gems";
         assert!(quoted("Could not find nokogiri-1.15.0 in locally installed gems.", gem));
         assert!(!quoted("Could not find puma-6.4.2 in locally installed gems.", gem));
+    }
+
+    #[test]
+    fn errors_that_begin_alike_differ_in_their_reason() {
+        let told = "psql: error: connection to server on socket failed: FATAL: Peer authentication failed for \
+                    user \"shop\". `psql -h localhost -U shop books` worked.";
+        assert!(same(
+            "psql: error: connection to server on socket failed: FATAL: Peer authentication failed for user \"shop\"",
+            told
+        ));
+        assert!(!same(
+            "psql: error: connection to server failed: FATAL: database \"books\" does not exist",
+            told
+        ));
+    }
+
+    #[test]
+    fn failed_step_is_no_error() {
+        for line in
+            ["Execution failed for task ':app:minify'.", "ImportError while importing test module 'a'."]
+        {
+            assert_eq!(ErrorSignature::from_line(line), None, "{line}");
+            assert_eq!(ErrorSignature::from_quotation(line), None, "{line}");
+        }
     }
 
     #[test]

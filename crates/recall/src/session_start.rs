@@ -203,8 +203,11 @@ fn session_rows(
     Ok(accounts.into_iter().take(SESSIONS as usize).map(account_line).collect())
 }
 
+/// How the line of an account begins that lists uncommitted files; it does not say what was done.
+const UNCOMMITTED: &str = "Not committed in the session: ";
+
 fn account_line(row: AccountRow) -> IndexRow {
-    let done = row.text.done.into_iter().next();
+    let done = row.text.done.into_iter().find(|line| !line.starts_with(UNCOMMITTED));
     let title = done
         .filter(|_| !names_work(&row.text.purpose))
         .unwrap_or_else(|| if names_work(&row.text.purpose) { row.text.purpose } else { String::new() });

@@ -10,6 +10,7 @@ use claude_mem_core::memory::{
     AccountText, NewObservation, NewOpenItem, NewSummary, ObservationText, ObservationType, Origin,
     SessionAccount, SummaryText,
 };
+use claude_mem_core::vocabulary::GOTCHA;
 use claude_mem_store::{
     MemoryLevel, NewPrompt, NewRowContext, NewSession, ObservationEdit, RowKind, Store, StoreWriter,
 };
@@ -609,6 +610,34 @@ fn account_of_the_branch_open_items_and_files_are_told() {
 }
 
 #[test]
+fn what_the_last_session_learned_is_told_once() {
+    let mut shop = shop();
+    let (project, session) = (shop.project, shop.session);
+    let place = NewRowContext { project: Some(project), made_by: "local", ..NewRowContext::default() };
+    let mut pitfall = Shop::new_one("The pre-commit hook reads tests below `tmp/clones`", 1);
+    pitfall.text.concepts.push(GOTCHA.into());
+    let account = SessionAccount {
+        text: AccountText {
+            purpose: "Speed up the hook".into(),
+            learned: vec![
+                "The pre-commit hook reads tests below `tmp/clones`. Removing them helped.".into(),
+                "The linter needs 8 seconds".into(),
+            ],
+            ..AccountText::default()
+        },
+        at: Millis(NOON),
+    };
+    let write = |tx: &StoreWriter<'_>| {
+        tx.create_observation(&pitfall, &place)?;
+        tx.set_session_account(session, &account, &place)
+    };
+    shop.store.write(write).unwrap();
+    let text = shop.start(1_500).text;
+    assert_eq!(text.matches("pre-commit hook reads tests").count(), 1, "{text}");
+    assert!(text.contains("Learned: The linter needs 8 seconds\n"), "{text}");
+}
+
+#[test]
 fn unused_budget_tells_a_sentence_of_the_best_rows() {
     let mut shop = shop();
     let new = {
@@ -678,4 +707,27 @@ fn question_or_a_word_does_not_name_the_work_of_a_session() {
     ] {
         assert_eq!(names_work(purpose), want, "{purpose}");
     }
+}
+
+#[test]
+fn uncommitted_files_are_no_title_of_a_session() {
+    let mut shop = shop();
+    let (project, session) = (shop.project, shop.session);
+    let place = NewRowContext { project: Some(project), made_by: "local", ..NewRowContext::default() };
+    let done = |lines: &[&str]| AccountText {
+        purpose: "Go on?".into(),
+        done: lines.iter().map(|line| (*line).to_owned()).collect(),
+        ..AccountText::default()
+    };
+    let mut listed = |text: AccountText| {
+        let write = |tx: &StoreWriter<'_>| {
+            tx.set_session_account(session, &SessionAccount { text, at: Millis(NOON) }, &place)
+        };
+        shop.store.write(write).unwrap();
+        let row = shop.store.read().account_of_session(session).unwrap().unwrap();
+        account_line(row).title
+    };
+    let uncommitted = "Not committed in the session: `notes.md`.";
+    assert_eq!(listed(done(&[uncommitted, "The shed was painted"])), "The shed was painted");
+    assert_eq!(listed(done(&[uncommitted])), "");
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use jiff::tz::TimeZone;
 
-use super::start_rules::says_same_rule;
+use super::start_rules::{contains_same, says_same_rule};
 use super::{quote, render};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::SessionId;
@@ -68,15 +68,15 @@ impl LastSession {
         }
     }
 
-    /// Names and texts of its fields, in the order of reading. What is told as a rule is not repeated.
-    fn fields(&self, rules: &[IndexRow]) -> Vec<(&'static str, String)> {
+    /// Names and texts of its fields, in the order of reading. What these rows tell is not repeated.
+    fn fields(&self, told: &[&IndexRow]) -> Vec<(&'static str, String)> {
         match self {
             Self::Account(row) => {
                 vec![
                     ("For", row.text.purpose.clone()),
                     ("Done", list(&without_purpose(&row.text.done, &row.text.purpose))),
-                    ("Decided", list(&untold(&row.text.decided, rules))),
-                    ("Learned", list(&row.text.learned)),
+                    ("Decided", list(&untold(&row.text.decided, told, says_same_rule))),
+                    ("Learned", list(&untold(&row.text.learned, told, contains_same))),
                     ("Checked", list(&row.text.checked)),
                 ]
             }
@@ -97,7 +97,7 @@ impl LastSession {
         &self,
         heading: &str,
         field_chars: usize,
-        rules: &[IndexRow],
+        told: &[&IndexRow],
         zone: &TimeZone,
     ) -> String {
         let (mut out, source) = (String::new(), render::source(self.origin()));
@@ -110,7 +110,7 @@ impl LastSession {
             if source.is_empty() { "" } else { " " },
             source
         );
-        for (name, text) in self.fields(rules) {
+        for (name, text) in self.fields(told) {
             let text = quote::clause(&text, field_chars);
             if !text.is_empty() {
                 let _ = writeln!(out, "{name}: {text}");
@@ -129,8 +129,8 @@ fn without_purpose(done: &[String], purpose: &str) -> Vec<String> {
     done.iter().map(rest).filter(|line| !line.is_empty()).collect()
 }
 
-fn untold(lines: &[String], rules: &[IndexRow]) -> Vec<String> {
-    let is_told = |line: &str| rules.iter().any(|rule| says_same_rule(line, &rule.title));
+fn untold(lines: &[String], told: &[&IndexRow], says_same: fn(&str, &str) -> bool) -> Vec<String> {
+    let is_told = |line: &str| told.iter().any(|row| says_same(line, &row.title));
     lines.iter().filter(|line| !is_told(line)).cloned().collect()
 }
 

@@ -21,7 +21,7 @@ const HEADING: &str = "\n## Files that matter here, by directory\n";
 /// Paths relative to the project's root, the likeliest to be needed first.
 pub(super) fn rank_files(files: &[SessionFile], root: &Path) -> Vec<String> {
     let mut scores: HashMap<&str, f64> = HashMap::new();
-    for file in files.iter().filter(|file| !is_outside(&file.path)) {
+    for file in files.iter().filter(|file| !is_outside(&file.path) && !is_masked(&file.path)) {
         let weight = if file.edited { 1.0 } else { READ_WEIGHT };
         *scores.entry(&file.path).or_default() +=
             weight / (1.0 + f64::from(file.sessions_ago)).powf(AGE_EXPONENT);
@@ -38,6 +38,11 @@ pub(super) fn rank_files(files: &[SessionFile], root: &Path) -> Vec<String> {
 
 fn is_outside(path: &str) -> bool {
     path.starts_with(['/', '~']) || path.starts_with("..") || path.is_empty()
+}
+
+/// Whether redaction masked a part of the path: nobody can open it.
+fn is_masked(path: &str) -> bool {
+    path.contains("[redacted:")
 }
 
 /// The files of one directory, and of directories below it.
@@ -134,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn edited_and_recent_files_come_first_and_outside_ones_never() {
+    fn edited_and_recent_files_come_first_and_outside_or_masked_ones_never() {
         let files = [
             file(0, "src/read.rs", false),
             file(1, "src/edited.rs", true),
@@ -142,6 +147,7 @@ mod tests {
             file(2, "src/often.rs", true),
             file(3, "src/often.rs", true),
             file(0, "/tmp/scratch.txt", true),
+            file(0, "src/[redacted:api-key].rs", true),
         ];
         let ranked = rank_files(&files, Path::new("/nowhere"));
         assert_eq!(ranked, ["src/often.rs", "src/edited.rs", "src/read.rs", "src/old.rs"]);

@@ -102,17 +102,18 @@ fn sized(ask: &StartContextRequest<'_>, input: &SectionInput<'_>, size: SectionS
     let share = ask.budget_tokens / SECTION_SHARE * size.list_percent / 100;
     let (preferences, preferences_told) = render_rules(PREFERENCES_HEADING, input.preferences, share);
     let (rules, rules_told) = render_rules(RULES_HEADING, input.rules, share);
+    let (known, known_told) = render_known(input.known, input.checks, share);
     let asked = current::render(input.asked, size.field_chars * PROMPT_SHARE / 7);
     let last = input.last.filter(|_| size.field_chars > 0);
     let account = last
         .map(|last| {
-            let told = &input.rules[..rules_told];
-            last.render(account_heading(ask, input, last), size.field_chars, told, ask.zone)
+            let known = input.known[..known_told].iter().map(|known| &known.row);
+            let told: Vec<&IndexRow> = input.rules[..rules_told].iter().chain(known).collect();
+            last.render(account_heading(ask, input, last), size.field_chars, &told, ask.zone)
         })
         .unwrap_or_default();
     let account_tokens = tokens::estimate(&account);
     let open = render_open_items(ask, &input.open_items[..input.open_items.len().min(size.items)]);
-    let (known, known_told) = render_known(input.known, input.checks, share);
     // Files take what preferences leave of their share.
     let unused = share.saturating_sub(tokens::estimate(&preferences));
     let files = render_files(input.files, share + unused / 2);

@@ -261,6 +261,44 @@ fn memory_goes_before_the_prompt_that_says_the_same() {
 }
 
 #[test]
+fn subtitle_that_is_the_prompt_of_the_session_is_not_searched() {
+    let mut town = town();
+    let said = "Please tidy up the coupon page";
+    let write = |tx: &StoreWriter<'_>| {
+        let talk = session(tx, town.shop, "earlier talk")?;
+        tx.create_prompt(&NewPrompt {
+            session: talk,
+            project: Some(town.shop),
+            prompt_id: None,
+            text: said,
+            private: false,
+            origin: Origin::User,
+            import_run: None,
+            at: Millis(5_000),
+        })?;
+        let place = NewRowContext {
+            project: Some(town.shop),
+            session: Some(talk),
+            made_by: "test",
+            ..NewRowContext::default()
+        };
+        for (title, subtitle) in
+            [("Prices are rounded", said), ("Taxes are rounded", "Seen on the coupon page")]
+        {
+            let mut new = observation(title, "", 6_000);
+            new.text.subtitle = subtitle.into();
+            tx.create_observation(&new, &place)?;
+        }
+        Ok(())
+    };
+    town.store.write(write).unwrap();
+    let found = town.search(&town.ask("coupon page")).results;
+    let titles: Vec<&str> = found.iter().map(|item| item.title.as_str()).collect();
+    assert!(titles.contains(&"Taxes are rounded"), "{titles:?}");
+    assert!(!titles.contains(&"Prices are rounded"), "{titles:?}");
+}
+
+#[test]
 fn filters_restrict_ranked_results() {
     let mut town = town();
     for (typed, want) in [

@@ -3,7 +3,10 @@
 //! The distiller may have found no decision where a prompt needs one. Prompts and final messages are stored, so
 //! the earlier prompt is quoted with the agent's answer.
 
+use std::borrow::Cow;
+
 use super::near_rows::EarlierPrompt;
+use super::prompt_question::is_prose;
 use super::{RecallQuery, RecalledMemory, RecalledText, render_memories};
 use crate::{quote, render};
 use claude_mem_core::ids::SessionId;
@@ -94,6 +97,17 @@ fn answer_to(reads: &StoreReader<'_>, prompt: &PromptRow) -> Result<Option<Final
     }))
 }
 
+/// Lines of a prompt from which what somebody wrote in it is quoted without what was pasted.
+const PASTED_LINES_MIN: usize = 4;
+
+/// What the user wrote: a pasted log says nothing once the turn is over.
+fn written_part(prompt: &str) -> Cow<'_, str> {
+    let lines: Vec<&str> = prompt.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let written: Vec<&str> = lines.iter().copied().filter(|line| is_prose(line)).collect();
+    let is_pasted = lines.len() - written.len() >= PASTED_LINES_MIN;
+    if is_pasted && !written.is_empty() { Cow::Owned(written.join("\n")) } else { Cow::Borrowed(prompt) }
+}
+
 fn render_turn(
     ask: &RecallQuery<'_>,
     prompt: &PromptRow,
@@ -106,7 +120,7 @@ fn render_turn(
         "- {} {} turn (the user said): {}\n",
         RowId::new(RowKind::Prompt, prompt.id.0),
         render::day(prompt.created_at, ask.zone),
-        quoted(&prompt.text, PROMPT_CHARS)
+        quoted(&written_part(&prompt.text), PROMPT_CHARS)
     );
     let frame = tokens::estimate(&render_memories::wrap_block(&asked));
     let Some(left) = ask.budget_tokens.checked_sub(frame) else {
@@ -128,5 +142,19 @@ fn render_turn(
             reason: earlier.matched.join(", "),
         }],
         text: render_memories::wrap_block(&body),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::written_part;
+
+    #[test]
+    fn pasted_lines_are_not_quoted() {
+        let log = "[Proxy] GET /api/orders -> http://127.0.0.1:3001/api/orders\n".repeat(6);
+        let prompt = format!("The remediation ends with this and I do not see why:\n{log}");
+        assert_eq!(written_part(&prompt), "The remediation ends with this and I do not see why:");
+        assert_eq!(written_part("Rename it\nplease"), "Rename it\nplease");
+        assert_eq!(written_part(&log), log);
     }
 }

@@ -42,6 +42,8 @@ pub struct MatchEvidence {
     /// The memory is a rule, a fact or a cause that is near in meaning, whatever the words.
     pub governs: bool,
     pub prompt_size: PromptSize,
+    /// A short prompt and a memory that is about something else, whatever the words.
+    pub is_remote: bool,
     /// The prompt has hardly a specific word besides its names.
     pub asks_only_for_name: bool,
 }
@@ -94,6 +96,10 @@ const COMPANY: f64 = 1.4;
 /// Cosine from which vectors count as evidence, and their weight.
 const NEAR: f64 = 0.35;
 const NEARNESS: f64 = 5.0;
+/// Cosine below which a short prompt and a memory are about different things, and the specific words that must be shared
+/// nevertheless: "the desktop client" occurs in much that has nothing to do with each other.
+const REMOTE: f64 = 0.3;
+const REMOTE_TELLING_MIN: f64 = 2.0;
 /// Specific words of a prompt from which a shared name says nothing.
 const LONG_PROMPT_WORDS: usize = 24;
 
@@ -122,7 +128,8 @@ impl MatchEvidence {
 
     fn is_said_in_same_words(&self) -> bool {
         let least = if self.together >= TOGETHER_MIN { SURPRISE_TOGETHER } else { SURPRISE_APART };
-        self.prompt_size != PromptSize::Brief && self.telling >= TELLING_MIN && self.surprise >= least
+        let telling_min = if self.is_remote { REMOTE_TELLING_MIN } else { TELLING_MIN };
+        self.prompt_size != PromptSize::Brief && self.telling >= telling_min && self.surprise >= least
     }
 }
 
@@ -242,6 +249,7 @@ impl<'a> EvidenceJudge<'a> {
             },
             governs: false,
             prompt_size: self.prompt_size(),
+            is_remote: candidate.cosine.is_some_and(|cosine| cosine < REMOTE) && !self.says_several_things(),
             asks_only_for_name: self.besides_names <= 1.0,
             besides: found.iter().filter(|at| !self.in_names[**at]).map(|&at| self.tells[at]).sum(),
         }
@@ -258,9 +266,12 @@ impl<'a> EvidenceJudge<'a> {
     /// What the similarity in meaning adds to the surprise. A longer prompt says several things and quotes code, so it
     /// is near to nothing as a whole: distance is no evidence against a memory that shares its words.
     fn nearness(&self, cosine: f64) -> f64 {
-        let says_several_things = self.asking.query.words.len() > PROMPT_WORDS_MAX;
         let nearness = NEARNESS * (cosine - NEAR);
-        if says_several_things { nearness.max(0.0) } else { nearness }
+        if self.says_several_things() { nearness.max(0.0) } else { nearness }
+    }
+
+    fn says_several_things(&self) -> bool {
+        self.asking.query.words.len() > PROMPT_WORDS_MAX
     }
 
     fn worth(&self, terms: &[usize]) -> f64 {

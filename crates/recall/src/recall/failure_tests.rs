@@ -4,12 +4,16 @@ use jiff::tz::TimeZone;
 
 use super::failure_cases::{REMEDIES, StoredRemedy, UNKNOWN_FAILURES};
 use super::second_failure_cases::{SECOND_REMEDIES, SECOND_UNKNOWN_FAILURES};
+use super::third_failure_cases::{
+    FOURTH_FAILURES, FOURTH_UNKNOWN_FAILURES, ReturningFailure, THIRD_FAILURES, THIRD_UNKNOWN_FAILURES,
+};
 use super::{EvidenceThreshold, RecallQuery};
 use crate::recall_request::{RecallOccasion, RecallRequest};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::ProjectId;
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
+use claude_mem_distil::telling_error_lines;
 use claude_mem_store::{NewRowContext, Store};
 
 fn store_of(rows: &[(&str, &str, &str)]) -> (tempfile::TempDir, Store, ProjectId) {
@@ -86,6 +90,32 @@ fn other_errors_of_the_same_tools_bring_nothing() {
     }
 }
 
+const RETURNING: [(&[ReturningFailure], &[&str]); 2] =
+    [(THIRD_FAILURES, THIRD_UNKNOWN_FAILURES), (FOURTH_FAILURES, FOURTH_UNKNOWN_FAILURES)];
+
+/// The narrative of a stored remedy that quotes the lines which the distiller selects.
+fn narrative_of(failure: &ReturningFailure) -> String {
+    let lines = telling_error_lines(failure.output).join("” and “");
+    format!("`{}` failed with “{lines}”. {}", failure.command, failure.remedy)
+}
+
+#[test]
+fn returning_failure_brings_its_remedy_and_another_one_none() {
+    for (failures, unknown) in RETURNING {
+        let narratives: Vec<String> = failures.iter().map(narrative_of).collect();
+        let each = failures.iter().zip(&narratives);
+        let rows: Vec<_> = each.map(|(one, narrative)| ("bugfix", one.remedy, narrative.as_str())).collect();
+        let (_dir, store, project) = store_of(&rows);
+        let is_missed = |one: &&ReturningFailure| told(&store, project, one.later_output) != [one.remedy];
+        let missed: Vec<&str> = failures.iter().filter(is_missed).map(|one| one.later_output).collect();
+        println!("{} of {} right: {missed:#?}", failures.len() - missed.len(), failures.len());
+        assert!(missed.len() * 100 <= failures.len() * 15, "{missed:#?}");
+        for output in unknown {
+            assert_eq!(told(&store, project, output), Vec::<String>::new(), "{output}");
+        }
+    }
+}
+
 #[test]
 fn failure_without_a_remedy_and_decisions_with_the_same_words_stay_out() {
     let rows = [
@@ -95,4 +125,16 @@ fn failure_without_a_remedy_and_decisions_with_the_same_words_stay_out() {
     let (_dir, store, project) = store_of(&rows);
     let output = "error: canceling statement due to lock timeout\nmake: *** [migrate] Error 1";
     assert_eq!(told(&store, project, output), Vec::<String>::new());
+}
+
+#[test]
+fn names_of_the_command_that_helped_are_no_error() {
+    let title = "Connect over TCP instead of the socket: `psql -h localhost -U app books_dev`.";
+    let rows = [("bugfix", title, "psql failed with “Peer authentication failed for user \"app\"”.")];
+    let (_dir, store, project) = store_of(&rows);
+    let other = "psql: error: connection to server at \"localhost\", port 5432 failed: FATAL: database \"books_dev\" \
+                 does not exist for app";
+    assert_eq!(told(&store, project, other), Vec::<String>::new());
+    let same = "psql: error: connection to server failed: FATAL: Peer authentication failed for user \"app\"";
+    assert_eq!(told(&store, project, same), [title]);
 }

@@ -3,6 +3,7 @@
 
 use super::evidence::TELLING_MIN;
 use super::near_rows::NearMemory;
+use super::prompt_kind::{asks_how_things_are, reports_trouble};
 use super::request_words::asks_to_look;
 use claude_mem_core::memory::{ObservationType, Origin};
 use claude_mem_store::{MemoryLevel, Observation};
@@ -11,6 +12,8 @@ use claude_mem_store::{MemoryLevel, Observation};
 const STATED_MIN: f64 = 0.56;
 /// Added for the cause of a problem that the agent solved.
 const SOLVED_MORE: f64 = 0.04;
+/// Added for a rule if the prompt asks how things are: a rule says how things are to be done.
+const ASKED_RULE_MORE: f64 = 0.12;
 /// Added for what else the agent found out: most of it is about one change, and near to all work on the same part.
 const FOUND_OUT_MORE: f64 = 0.14;
 /// Minimum score of a rule, a fact or a cause that is ahead of every other candidate.
@@ -35,23 +38,32 @@ const CROWD_WIDTH: f64 = 0.05;
 /// Of more rows that are equally near none is meant in particular: it is what the project is about.
 const CROWD_MAX: usize = 6;
 
-/// Marks the memories that govern the prompt; a rule governs no prompt that only asks to see something.
+/// Marks the memories that govern the prompt; a rule governs no prompt that only asks to see something, and the cause
+/// of a problem none that reports no problem.
 pub(super) fn mark_governing(found: &mut [NearMemory], prompt: &str) {
-    let only_looks = asks_to_look(prompt);
+    let (only_looks, is_trouble) = (asks_to_look(prompt), reports_trouble(prompt));
+    let rule_more = if asks_how_things_are(prompt) { ASKED_RULE_MORE } else { 0.0 };
     let scores: Vec<f64> = found.iter().map(score).collect();
     for (at, near) in found.iter_mut().enumerate() {
         let own = scores[at];
         let crowd = scores.iter().filter(|other| **other >= own - CROWD_WIDTH).count();
-        let may_govern = !(only_looks && near.row.text.kind == ObservationType::DECISION);
+        let is_rule = near.row.text.kind == ObservationType::DECISION;
+        let is_cause = near.row.text.kind == ObservationType::BUGFIX && !is_stated(&near.row);
+        let may_govern = !(only_looks && is_rule) && (is_trouble || !is_cause);
         let Some(least) = least_score(&near.row).filter(|_| crowd <= CROWD_MAX && may_govern) else {
             continue;
         };
+        let may_be_ahead = least <= STATED_MIN + SOLVED_MORE;
+        let least = if is_rule { least + rule_more } else { least };
         let best_other = scores.iter().enumerate().filter(|(other, _)| *other != at);
         let best_other = best_other.map(|(_, score)| *score).fold(0.0, f64::max);
-        let may_be_ahead = least <= STATED_MIN + SOLVED_MORE;
-        let is_ahead =
-            may_be_ahead && own >= AHEAD_MIN + (least - STATED_MIN) && own >= best_other + AHEAD_BY;
         let (governs_thing, governs_action) = (governs_thing(near), governs_action(near));
+        // In a store of few subjects one shared word is enough to be ahead.
+        let is_near = !near.evidence.is_remote || governs_thing || governs_action;
+        let is_ahead = may_be_ahead
+            && is_near
+            && own >= AHEAD_MIN + (least - STATED_MIN)
+            && own >= best_other + AHEAD_BY;
         let evidence = &mut near.evidence;
         let is_shared = if may_be_ahead {
             evidence.telling > 0.0 || governs_action || evidence.title.has_whole_prompt || governs_thing

@@ -50,6 +50,10 @@ mod second_failure_cases;
 #[cfg(test)]
 mod second_governed_cases;
 #[cfg(test)]
+mod sixth_governed_cases;
+#[cfg(test)]
+mod third_failure_cases;
+#[cfg(test)]
 mod third_governed_cases;
 #[cfg(test)]
 #[path = "recall_tests.rs"]

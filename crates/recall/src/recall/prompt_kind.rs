@@ -90,6 +90,38 @@ impl PromptKind {
     }
 }
 
+/// First words of a question about how things are, as opposed to one whether something may be done; sorted.
+const WH_WORDS: &[&str] = &["how", "what", "when", "where", "which", "who", "why"];
+
+/// Whether a prompt asks how things are: "which version is running?". "Can we deploy at 2?" asks for a rule.
+pub(super) fn asks_how_things_are(text: &str) -> bool {
+    words(text)
+        .find(|word| !OPENERS.contains(&word.as_str()))
+        .is_some_and(|first| WH_WORDS.binary_search(&first.as_str()).is_ok())
+}
+
+/// Stems of words by which somebody says that something is not as it should be: negations ("t" is that of "can't"), words for what went wrong,
+/// and words that compare with an earlier time; sorted.
+#[rustfmt::skip]
+const TROUBLE: &[&str] = &[
+    "again", "anymor", "blank", "broke", "broken", "bug", "cannot", "complain", "corrupt", "crash", "deni", "differ",
+    "disappear", "disconnect", "doubl", "drop", "duplic", "earli", "empti", "error", "evict", "except", "fail", "failur",
+    "flaki", "flicker", "forev", "forget", "freez", "full", "gone", "grei", "hang", "hung", "incorrect", "instead",
+    "invalid", "issu", "kill", "late", "leak", "lose", "lost", "miss", "never", "no", "none", "not", "noth", "onli",
+    "panic", "problem", "reboot", "refus", "reject", "reset", "restart", "sinc", "sit", "slow", "slowli", "stale", "still",
+    "stuck", "sudden", "suddenli", "t", "timeout", "traceback", "twice", "unavail", "undefin", "unexpect", "unreach",
+    "vanish", "wait", "warn", "weird", "why", "wrong",
+];
+
+/// Whether a prompt reports that something is not as it should be.
+pub(super) fn reports_trouble(text: &str) -> bool {
+    // A word of another script is not in the table; its prompts are not excluded.
+    let is_foreign_script = text.chars().filter(|c| c.is_alphabetic()).any(|c| !c.is_ascii());
+    is_foreign_script
+        || text.contains("rror")
+        || words(text).any(|word| TROUBLE.binary_search(&stem(&word).as_str()).is_ok())
+}
+
 /// Distinct words with a file's extension.
 pub(super) fn named_files(text: &str) -> usize {
     let tokens = text.split(|c: char| c.is_whitespace() || "\"'`()[]{}<>,;*".contains(c));
@@ -134,7 +166,35 @@ mod tests {
     }
 
     #[test]
+    fn trouble_is_told_from_work() {
+        for (prompt, want) in [
+            ("the nightly export failed again", true),
+            ("our emails arrive hours late", true),
+            ("uploads over 5 MB do not arrive", true),
+            ("why does the build take an hour", true),
+            ("TypeError: x is undefined", true),
+            ("put the weekday into the name of the nightly export", false),
+            ("make the header sticky", false),
+        ] {
+            assert_eq!(reports_trouble(prompt), want, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn question_how_things_are_is_told_from_one_what_may_be_done() {
+        for (prompt, want) in [
+            ("which version is running?", true),
+            ("and what does the exporter do with hidden meshes?", true),
+            ("can we deploy at 2?", false),
+            ("deploy what we have", false),
+        ] {
+            assert_eq!(asks_how_things_are(prompt), want, "{prompt}");
+        }
+    }
+
+    #[test]
     fn tables_are_sorted() {
+        assert!(WH_WORDS.is_sorted() && TROUBLE.is_sorted());
         assert!(INTERROGATIVES.is_sorted() && OPENERS.is_sorted() && REQUEST_WORDS.is_sorted());
         assert!(THINKING.is_sorted() && PROCESS_STEPS.is_sorted() && AUXILIARIES.is_sorted());
     }

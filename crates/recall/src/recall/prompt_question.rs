@@ -133,16 +133,23 @@ fn is_slash_command(text: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphabetic()) && word.chars().all(is_name)
 }
 
-/// Of a pasted text what somebody wrote: lines with grammar in them. A log's lines come after.
+/// Whether somebody wrote a line, as opposed to a program: it has grammar and few digits.
+pub(super) fn is_prose(line: &str) -> bool {
+    let (mut all, mut grammar) = (0, 0);
+    for word in words(line) {
+        all += 1;
+        grammar += usize::from(is_stop_word(&word));
+    }
+    let digits = line.chars().filter(char::is_ascii_digit).count();
+    grammar * 5 >= all && digits * 10 <= line.len()
+}
+
+/// Of a pasted text what somebody wrote. A log's lines come after.
 fn keep_prose(text: &str, asked: &mut Vec<String>) {
     let (mut written, mut printed) = (Vec::new(), Vec::new());
     for line in text.lines() {
-        let of_line: Vec<String> = words(line).collect();
-        let grammar = of_line.iter().filter(|word| is_stop_word(word)).count();
-        let digits = line.chars().filter(char::is_ascii_digit).count();
-        let is_prose = grammar * 5 >= of_line.len() && digits * 10 <= line.len();
-        let place = if is_prose { &mut written } else { &mut printed };
-        place.extend(of_line);
+        let place = if is_prose(line) { &mut written } else { &mut printed };
+        place.extend(words(line));
     }
     let mut rest: HashSet<String> = asked.drain(..).collect();
     for word in written.into_iter().chain(printed) {

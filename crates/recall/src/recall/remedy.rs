@@ -26,11 +26,20 @@ pub(super) fn remedies(ask: &RecallQuery<'_>, mut found: Vec<NearMemory>) -> Vec
 /// after a colon.
 fn quotations(row: &Observation) -> impl Iterator<Item = ErrorSignature> {
     let texts = [&row.text.title, &row.text.narrative].into_iter().chain(&row.text.facts);
-    let passages = texts.flat_map(|text| sentences(text)).flat_map(|sentence| {
+    texts.flat_map(|text| sentences(text)).flat_map(|sentence| {
+        let sentence = without_commands(sentence);
         let parts = sentence.split_once(": ").map(|(before, after)| [before, after]);
-        std::iter::once(sentence).chain(parts.into_iter().flatten())
-    });
-    passages.filter_map(ErrorSignature::from_quotation)
+        let passages = std::iter::once(sentence.as_str()).chain(parts.into_iter().flatten());
+        passages.filter_map(ErrorSignature::from_quotation).collect::<Vec<_>>()
+    })
+}
+
+/// A sentence without its code spans that are commands: what was run is no error.
+fn without_commands(sentence: &str) -> String {
+    let is_command = |span: &str| span.split_whitespace().skip(1).any(|word| word.starts_with('-'));
+    let spans = sentence.split('`').enumerate();
+    let kept = spans.map(|(at, span)| if at % 2 == 1 && is_command(span) { "" } else { span });
+    kept.collect::<Vec<_>>().join("`")
 }
 
 fn whole_text(row: &Observation) -> String {

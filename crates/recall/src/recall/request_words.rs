@@ -81,6 +81,8 @@ pub(super) fn asks_to_look(text: &str) -> bool {
 const INDEFINITE: &[&str] = &["a", "an", "another", "new"];
 /// Words between the verb of a request and the article: "write me a test", "set up a server".
 const BEFORE_ARTICLE: &[&str] = &["me", "us", "up", "out"];
+/// Verbs after which a plural needs no article: "write tests".
+const MAKING: &[&str] = &["add", "build", "create", "draft", "generate", "introduce", "make", "write"];
 /// Words of a thing's name at most: "an end to end test" is one more.
 const THING_WORDS_MAX: usize = 3;
 
@@ -90,7 +92,13 @@ pub(super) fn asked_thing(text: &str) -> Option<String> {
     let verb = all.iter().take(LEAD_IN_WORDS_MAX).position(|word| !LEAD_INS.contains(&word.as_str()))?;
     let mut rest = all[verb + 1..].iter().map(String::as_str).peekable();
     while rest.next_if(|word| BEFORE_ARTICLE.contains(word)).is_some() {}
-    rest.next_if(|word| INDEFINITE.contains(word))?;
+    let is_plural = MAKING.contains(&all[verb].as_str())
+        && rest
+            .peek()
+            .is_some_and(|word| word.ends_with('s') && !word.ends_with("ss") && !is_stop_word(word));
+    if !is_plural {
+        rest.next_if(|word| INDEFINITE.contains(word))?;
+    }
     while rest.next_if(|word| INDEFINITE.contains(word)).is_some() {}
     let name = rest.take_while(|word| !is_stop_word(word)).take(THING_WORDS_MAX);
     name.last().map(stem)
@@ -146,6 +154,7 @@ mod tests {
             ("add a button with a trash icon to the list", Some("button")),
             ("please write me a new migration that adds a column", Some("migrat")),
             ("write an integration test for the orders", Some("test")),
+            ("write tests for the order repository", Some("test")),
             ("fix the button", None),
             ("why is there a button?", None),
         ] {

@@ -7,11 +7,20 @@ use crate::install::NAME;
 use crate::install::plan::ClientPaths;
 
 /// The files in which shells define aliases.
-const SHELL_FILES: [&str; 6] =
-    [".bashrc", ".bash_aliases", ".bash_profile", ".zshrc", ".profile", ".config/fish/config.fish"];
+const SHELL_FILES: [&str; 9] = [
+    ".bashrc",
+    ".bash_aliases",
+    ".bash_profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".profile",
+    ".aliases",
+    ".config/fish/config.fish",
+];
 /// Bytes read of one of them.
 const SHELL_FILE_BYTES_MAX: u64 = 256 << 10;
-const VARIABLE: &str = "CLAUDE_CONFIG_DIR=";
+const VARIABLE: &str = "CLAUDE_CONFIG_DIR";
 
 /// Existing directories that the user's shell files name and in which our hooks are not registered. `current` is
 /// the directory that is known already.
@@ -37,7 +46,7 @@ fn is_registered(dir: &Path) -> bool {
 }
 
 fn settings_of(dir: &Path) -> Option<PathBuf> {
-    let env = |name: &str| VARIABLE.starts_with(name).then(|| dir.into());
+    let env = |name: &str| (name == VARIABLE).then(|| dir.into());
     Some(ClientPaths::find(env, None)?.settings)
 }
 
@@ -45,7 +54,9 @@ fn settings_of(dir: &Path) -> Option<PathBuf> {
 fn config_dirs(text: &str, home: &Path) -> Vec<PathBuf> {
     let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
     let values = lines.flat_map(|line| line.split(VARIABLE).skip(1));
-    values.filter_map(|rest| directory(rest, home)).collect()
+    // `NAME=value`, or `set -x NAME value` of fish.
+    let values = values.filter_map(|rest| rest.strip_prefix('=').or_else(|| rest.strip_prefix(' ')));
+    values.filter_map(|value| directory(value.trim_start(), home)).collect()
 }
 
 /// The word at the beginning of a text, with the home directory written out. `None` if it has other variables.
@@ -72,11 +83,14 @@ mod tests {
         let text = "alias work='CLAUDE_CONFIG_DIR=~/.claude-work claude'\n\
                     # alias old='CLAUDE_CONFIG_DIR=~/.claude-old claude'\n\
                     play() { CLAUDE_CONFIG_DIR=\"$HOME/.claude play\" claude \"$@\"; }\n\
-                    export CLAUDE_CONFIG_DIR=/srv/claude; CLAUDE_CONFIG_DIR=$OTHER/x claude\n";
+                    export CLAUDE_CONFIG_DIR=/srv/claude; CLAUDE_CONFIG_DIR=$OTHER/x claude\n\
+                    set -gx CLAUDE_CONFIG_DIR ~/.claude-fish\n\
+                    unset CLAUDE_CONFIG_DIR\n";
         let found = config_dirs(text, Path::new("/home/kim"));
         assert_eq!(
             found,
-            ["/home/kim/.claude-work", "/home/kim/.claude play", "/srv/claude"].map(PathBuf::from)
+            ["/home/kim/.claude-work", "/home/kim/.claude play", "/srv/claude", "/home/kim/.claude-fish"]
+                .map(PathBuf::from)
         );
     }
 
