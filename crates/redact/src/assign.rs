@@ -52,6 +52,7 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
             .or_else(|| cell::value_beside(bytes, start..end))
             .or_else(|| sentence::value_behind_particle(bytes, end))
             .or_else(|| sentence::value_near(bytes, start..end))
+            .or_else(|| sentence::formed_value_near(bytes, start..end))
             .filter(|(start, end, _)| !is_ambiguous(anchor) || end - start >= AMBIGUOUS_VALUE_BYTES_MIN),
         _ => {
             let promise = promise(bytes, start, end)?;
@@ -265,7 +266,7 @@ fn literal_in(bytes: &[u8], code: AssignedValue, promise: NamePromise) -> Option
         let random = weight == ValueRandomness::Random && value.len() >= 16;
         let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
         let default = promise == NamePromise::Password
-            && digits >= 2
+            && (digits >= 2 || digits == 1 && is_wrapped(code.slice(bytes)))
             && is_chosen(value, weight)
             && value_form::is_mixed(value);
         if (random || default)
@@ -277,6 +278,25 @@ fn literal_in(bytes: &[u8], code: AssignedValue, promise: NamePromise) -> Option
         from = literal.end + 1;
     }
     None
+}
+
+/// Whether an expression only wraps a literal, as debug output and constructors do: `Some("…")`.
+fn is_wrapped(expression: &[u8]) -> bool {
+    const WRAPPERS: [&str; 10] = [
+        "Some(",
+        "Ok(",
+        "Just ",
+        "Optional[",
+        "Optional(",
+        "String::from(",
+        "Secret::new(",
+        "SecretStr(",
+        "SecretString(",
+        "Password(",
+    ];
+    let expression = expression.strip_prefix(b"new ").unwrap_or(expression);
+    let wrapper = WRAPPERS.iter().find_map(|wrapper| expression.strip_prefix(wrapper.as_bytes()));
+    wrapper.is_some_and(|rest| matches!(rest.first(), Some(b'"' | b'\'')))
 }
 
 /// The password of a credential pair: `auth=("user", "password")`, `auth = HTTPBasicAuth("user",

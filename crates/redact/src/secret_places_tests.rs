@@ -243,6 +243,65 @@ fn sentences_in_many_languages_are_masked() {
     ]);
 }
 
+/// A password of a form that few other words have is found without the grammar of its sentence.
+#[test]
+fn formed_passwords_are_found_in_any_grammar() {
+    for told in [
+        "Lösenordet till servern är Amber7Falcon, laga skriptet.",
+        "Heslo k databázi je Amber7Falcon, oprav připojení.",
+        "přihlas se jako admin s heslem Amber7Falcon",
+        "Az adatbázis jelszava Amber7Falcon, javítsd.",
+        "Parola pentru baza de date este Amber7Falcon, repară.",
+        "Veritabanı şifresi Amber7Falcon, bağlantıyı düzelt.",
+        "admin kullanıcısı ve Amber7Falcon şifresi ile gir",
+        "Пароль до бази Amber7Falcon, виправ.",
+        "Логин admin пароль Amber7Falcon, зайди",
+        "Ο κωδικός της βάσης είναι Amber7Falcon, διόρθωσε.",
+        "Mật khẩu của máy chủ là Amber7Falcon, sửa giúp tôi.",
+        "Kata sandi untuk basis data adalah Amber7Falcon, perbaiki.",
+        "كلمة المرور للخادم هي Amber7Falcon من فضلك",
+        "הסיסמה לשרת היא Amber7Falcon תתקן בבקשה",
+        "डेटाबेस का पासवर्ड Amber7Falcon है",
+        "connecte-toi avec admin et le mot de passe Amber7Falcon",
+        "entra con usuario admin y contraseña Amber7Falcon",
+        "entre com o usuário admin e a senha Amber7Falcon",
+        "zaloguj się jako admin z hasłem Amber7Falcon",
+        "log in met admin en wachtwoord Amber7Falcon",
+    ] {
+        let masked = secrets(told);
+        assert!(!masked.contains("Amber7Falcon"), "{masked}");
+    }
+    untouched(&[
+        "La contraseña se guarda en UserService2, no en la sesión.",
+        "Das Formular. Le mot de passe expire. Voir ensuite Config2Loader pour le reste.",
+        "Пароль хешируется с SHA256 и солью.",
+        "la contraseña usa OAuth2 y AES256",
+        "senha: veja o módulo PasswordReset",
+        "şifre sıfırlama ekranı: ResetForm2",
+    ]);
+}
+
+#[test]
+fn wrapped_and_joined_passwords_are_masked() {
+    for (text, secret) in [
+        ("Config { host: \"db\", password: Some(\"Amber7Falcon\"), port: 5432 }", "Amber7Falcon"),
+        ("password: Secret::new(\"Amber7Falcon\"),", "Amber7Falcon"),
+        ("password = new Password('Amber7Falcon')", "Amber7Falcon"),
+        ("ansible-playbook a.yml -e \"ansible_become_pass=Amber_Falcon8 env=prod\"", "Amber_Falcon8"),
+        ("pg_dump \"host=db user=app password=Amber_Falcon8 dbname=shop\"", "Amber_Falcon8"),
+    ] {
+        let masked = secrets(text);
+        assert!(!masked.contains(secret), "{masked}");
+    }
+    untouched(&[
+        "password: Some(\"reset\")",
+        "password=Some(input)",
+        "login(user=user, password=User_Password2)",
+        "f(password: Option_V2, port: 1)",
+        "password = env(\"DB_PASS1\")",
+    ]);
+}
+
 #[test]
 #[allow(clippy::too_many_lines, reason = "one line for each text")]
 fn ordinary_texts_are_unchanged() {
