@@ -288,6 +288,17 @@ fn wrapped_and_joined_passwords_are_masked() {
         ("password: Secret::new(\"Amber7Falcon\"),", "Amber7Falcon"),
         ("password = new Password('Amber7Falcon')", "Amber7Falcon"),
         ("ansible-playbook a.yml -e \"ansible_become_pass=Amber_Falcon8 env=prod\"", "Amber_Falcon8"),
+        ("POST: {'username': ['eve'], 'password': ['Amber7Falcon']}", "Amber7Falcon"),
+        ("const secret = process.env.JWT_SECRET || \"Amber7Falcon9\"", "Amber7Falcon9"),
+        ("token = os.environ.get(\"API_TOKEN\", \"Amber7Falcon9\")", "Amber7Falcon9"),
+        ("defaults: &d\n  password: &pw Amber7Falcon\n", "Amber7Falcon"),
+        ("220 ready\nUSER ina\n331 password please\nPASS Amber7Falcon\n230 ok", "Amber7Falcon"),
+        (
+            "Use the following password to log in:\n\n4f9a0c7de2b1458fa6d07c91b3e2f448\n\nDone.",
+            "4f9a0c7de2b1458fa6d07c91",
+        ),
+        ("Logge dich mit admin/Amber7Falcon ein.", "Amber7Falcon"),
+        ("influx write -t vbnRD593Yk2wLsQ7xKd2 -b metrics \"m v=1\"", "vbnRD593Yk2wLsQ7xKd2"),
         ("pg_dump \"host=db user=app password=Amber_Falcon8 dbname=shop\"", "Amber_Falcon8"),
     ] {
         let masked = secrets(text);
@@ -299,6 +310,13 @@ fn wrapped_and_joined_passwords_are_masked() {
         "login(user=user, password=User_Password2)",
         "f(password: Option_V2, port: 1)",
         "password = env(\"DB_PASS1\")",
+        "const token = process.env.API_TOKEN || \"ServiceToken22\"",
+        "const key = env.KEY2 || \"user.Profile22.name\"",
+        "passwords: ['short', 'long']",
+        "login tests\nok 3\nPASS src/Login2.test.ts",
+        "fn f(token: &str, password: &str) -> u8 {",
+        "Choose a password of these kinds:\n\nletters\n",
+        "The password is checked against the commit:\n\nsrc/auth/Login2Form.ts\n",
     ]);
 }
 

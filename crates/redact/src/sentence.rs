@@ -164,15 +164,16 @@ fn begins_line(bytes: &[u8], start: usize) -> bool {
 }
 
 /// The only word of the line after the line break at `at`.
-fn lone_value(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+pub(super) fn lone_value(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let next = at + bytes[at..].iter().take(4).take_while(|b| matches!(b, b'\n' | b'\r')).count();
     let next = next + blanks(bytes, next);
     let (start, stop) = word_at(bytes, next + closers(bytes, next))?;
     let rest = &bytes[stop..bytes.len().min(stop + 8)];
     let rest = rest.split(|b| *b == b'\n').next().unwrap_or_default();
     let alone = rest.iter().all(|b| b" \t\r`*\"'".contains(b));
-    (alone && value_form::is_mixed(&bytes[start..stop]) && is_told(&bytes[start..stop]))
-        .then_some((start, stop))
+    let value = &bytes[start..stop];
+    let generated = value.len() >= 24 && value_form::is_hex(value) && value.iter().any(u8::is_ascii_digit);
+    (alone && (generated || value_form::is_mixed(value) && is_told(value))).then_some((start, stop))
 }
 
 /// The value behind a verb, directly after the name or after the thing it belongs to.
