@@ -9,7 +9,8 @@ use claude_mem_core::source::TextSource;
 
 use crate::carry::{Carry, OpenFailure};
 use crate::claim::{Claim, ClaimKind};
-use crate::commands::{CommandPurpose, CommandRun, RunOutcome, covers};
+use crate::command_purpose::CommandPurpose;
+use crate::commands::{CommandRun, RunOutcome, covers};
 use crate::text::clip;
 
 /// Maximum remedy commands that are recorded with one unresolved failure.

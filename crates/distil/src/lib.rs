@@ -16,6 +16,7 @@ mod agent_claims;
 mod answers;
 mod carry;
 mod claim;
+mod command_purpose;
 mod commands;
 mod commits;
 mod consolidate;

@@ -24,6 +24,7 @@ mod known_rows;
 mod limits;
 pub mod live_compressor;
 mod llm_compressor;
+mod merged_observation;
 pub mod persist;
 pub mod pipeline;
 mod pitfall;

@@ -6,8 +6,8 @@
 
 use crate::citations;
 use crate::dedup::ObservationFingerprint;
+use crate::merged_observation;
 use crate::replacements;
-use crate::session_memory;
 use crate::session_memory::{BY_HAND, ConsolidationChanges, LOCAL, SessionMemoryWriter};
 use crate::supersede;
 use crate::supersede::StoredDecision;
@@ -387,6 +387,6 @@ impl AcceptedObservation<'_> {
     }
 
     fn level(&self) -> MemoryLevel {
-        session_memory::level_of(self.observation)
+        merged_observation::level_of(self.observation)
     }
 }

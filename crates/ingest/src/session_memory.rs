@@ -11,6 +11,7 @@ use crate::dedup::ObservationFingerprint;
 use crate::dedup::join_duplicates;
 use crate::item_matcher::{self, WorkRecord};
 use crate::known_rows::{KnownRows, keep_priority};
+use crate::merged_observation::{is_same, keep_merged, level_after, level_of};
 use crate::pitfall::{self, Pitfall};
 use crate::replacements;
 use crate::saved_notes;
@@ -19,7 +20,6 @@ use claude_mem_core::ids::{AccountId, ObservationId, ProjectId, SessionId};
 use claude_mem_core::memory::{
     ConsolidatedObservation, NewObservation, ObservationType, Origin, SessionMemories,
 };
-use claude_mem_core::vocabulary::PREFERENCE;
 use claude_mem_distil::EpisodeClaims;
 use claude_mem_search::restated_rows;
 use claude_mem_store::{
@@ -419,51 +419,6 @@ pub(crate) fn consolidate_stored(
     let mut memories = consolidator(&episodes);
     memories.observations.retain(|made| !made.claims.iter().all(|key| by_model.contains(key)));
     Ok(memories)
-}
-
-/// A preference is only proposed until the user confirms it.
-pub(crate) fn level_of(new: &NewObservation) -> MemoryLevel {
-    if new.text.concepts.iter().any(|concept| concept == PREFERENCE) {
-        MemoryLevel::Proposed
-    } else {
-        MemoryLevel::Project
-    }
-}
-
-/// The level of a row that is updated: what a person decided stays.
-fn level_after(keeper: &Observation, merged: &[Observation], new: &NewObservation) -> MemoryLevel {
-    let was_preference = keeper.text.concepts.iter().any(|concept| concept == PREFERENCE);
-    if merged.iter().any(|row| row.level == MemoryLevel::User) {
-        MemoryLevel::User
-    } else if keeper.level == MemoryLevel::Project && was_preference {
-        keeper.level
-    } else {
-        level_of(new)
-    }
-}
-
-/// The observation with what was merged into its row: notes that extend it, and the stronger type and voice of other
-/// sessions that said the same.
-fn keep_merged(row: &Observation, new: &NewObservation) -> NewObservation {
-    let mut new = new.clone();
-    let notes = row.text.facts.iter().filter(|fact| restated_rows::is_note_fact(fact));
-    new.text.facts.extend(notes.cloned());
-    if row.source_count > 1 {
-        let (kind, origin) =
-            restated_rows::stronger((&new.text.kind, new.origin), (&row.text.kind, row.origin));
-        (new.text.kind, new.origin) = (kind.clone(), origin);
-    }
-    new
-}
-
-/// Whether the row already says what the observation says.
-fn is_same(row: &Observation, new: &NewObservation) -> bool {
-    (&row.text.kind, &row.text.title, &row.text.subtitle, &row.text.narrative)
-        == (&new.text.kind, &new.text.title, &new.text.subtitle, &new.text.narrative)
-        && (&row.text.facts, &row.text.concepts, &row.text.files_read, &row.text.files_modified)
-            == (&new.text.facts, &new.text.concepts, &new.text.files_read, &new.text.files_modified)
-        && (row.origin, row.created_at, row.discovery_tokens)
-            == (new.origin, new.created_at, new.discovery_tokens)
 }
 
 #[cfg(test)]

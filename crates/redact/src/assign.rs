@@ -13,6 +13,7 @@ use super::literal::quote_at;
 use super::names::{self, NamePromise};
 use super::neighbour;
 use super::place;
+use super::reference::is_placeholder;
 use super::rules::{AnchorScanner, RuleAnchor, RuleId, SecretMatch};
 use super::sentence;
 use super::shape;
@@ -52,6 +53,7 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
             .or_else(|| cell::value_beside(bytes, start..end))
             .or_else(|| sentence::value_behind_particle(bytes, end))
             .or_else(|| sentence::value_near(bytes, start..end))
+            .or_else(|| sentence::formed_value_near(bytes, start..end))
             .filter(|(start, end, _)| !is_ambiguous(anchor) || end - start >= AMBIGUOUS_VALUE_BYTES_MIN),
         _ => {
             let promise = promise(bytes, start, end)?;
@@ -106,7 +108,14 @@ fn trailing_value(bytes: &[u8], end: usize, promise: NamePromise) -> Option<Secr
         return None;
     }
     let line = &bytes[end..bytes.len().min(end + SENTENCE_BYTES_MAX)];
-    let line = line.split(|b| *b == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let line = line.split(|b| *b == b'\n').next().unwrap_or_default();
+    // `Use the following password to log in:`, and the value alone below.
+    if line.trim_ascii_end().ends_with(b":")
+        && let Some((start, stop)) = sentence::lone_value(bytes, end + line.len())
+    {
+        return Some((start, stop, RuleId::named("password")));
+    }
+    let line = line.trim_ascii_end();
     let colon = line.windows(2).rposition(|w| w == b": ")?;
     let of_sentence = |b: &u8| b.is_ascii_alphanumeric() || b" @._-[]'".contains(b) || !b.is_ascii();
     let value = &line[colon + 2..];
@@ -265,9 +274,16 @@ fn literal_in(bytes: &[u8], code: AssignedValue, promise: NamePromise) -> Option
         let random = weight == ValueRandomness::Random && value.len() >= 16;
         let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
         let default = promise == NamePromise::Password
-            && digits >= 2
+            && (digits >= 2 || digits == 1 && is_wrapped(code.slice(bytes)))
             && is_chosen(value, weight)
             && value_form::is_mixed(value);
+        if promise == NamePromise::Token && digits >= 2 && is_default_of_variable(bytes, code.start, &literal)
+        {
+            let chosen = is_chosen(value, weight) && value_form::is_mixed(value) && value.len() >= 10;
+            if chosen && !is_placeholder(value) && !value_form::is_common(value) {
+                return Some((literal.start, literal.end, RuleId::named("secret")));
+            }
+        }
         if (random || default)
             && let Some(rule) = judge(promise, ValueContext::Unquoted, value)
         {
@@ -277,6 +293,35 @@ fn literal_in(bytes: &[u8], code: AssignedValue, promise: NamePromise) -> Option
         from = literal.end + 1;
     }
     None
+}
+
+/// Whether an expression only wraps a literal, as debug output and constructors do: `Some("…")`, `['…']`.
+fn is_wrapped(expression: &[u8]) -> bool {
+    const WRAPPERS: [&str; 11] = [
+        "[",
+        "Some(",
+        "Ok(",
+        "Just ",
+        "Optional[",
+        "Optional(",
+        "String::from(",
+        "Secret::new(",
+        "SecretStr(",
+        "SecretString(",
+        "Password(",
+    ];
+    let expression = expression.strip_prefix(b"new ").unwrap_or(expression);
+    let wrapper = WRAPPERS.iter().find_map(|wrapper| expression.strip_prefix(wrapper.as_bytes()));
+    wrapper.is_some_and(|rest| matches!(rest.first(), Some(b'"' | b'\'')))
+}
+
+/// Whether a literal stands in for a variable of the environment that is not set: `process.env.X || "…"`,
+/// `getenv("X", "…")`.
+fn is_default_of_variable(bytes: &[u8], start: usize, literal: &AssignedValue) -> bool {
+    let before = &bytes[start..literal.start.saturating_sub(1)];
+    let joined = before.trim_ascii_end();
+    let otherwise = [b"||".as_slice(), b"??", b",", b"or"].iter().any(|sign| joined.ends_with(sign));
+    otherwise && value_form::contains(&joined.to_ascii_lowercase(), b"env")
 }
 
 /// The password of a credential pair: `auth=("user", "password")`, `auth = HTTPBasicAuth("user",

@@ -11,7 +11,7 @@ use super::password_form::PasswordForm;
 use super::rules::{RuleAnchor, RuleId, command_options};
 use super::secret_words::{chosen_word, is_secret, is_sure, secret_word, sure_word};
 use super::shape::word_begins;
-use super::shell_words::{self, ShellWord};
+use super::shell_words::{CommandReach, ShellWord};
 use super::value::{self, ValueRandomness};
 use super::value_form;
 
@@ -22,7 +22,12 @@ const OPEN_END_BYTES_MAX: usize = 64;
 const CALL_BYTES_MAX: usize = 4096;
 
 /// The secret among the arguments of the program whose name is `anchor`, at `at`.
-pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<(usize, usize, RuleId)> {
+pub(super) fn secret_at(
+    bytes: &[u8],
+    at: usize,
+    anchor: &RuleAnchor,
+    reach: &mut CommandReach,
+) -> Option<(usize, usize, RuleId)> {
     let name = anchor.text();
     let after = at + name.len();
     let opens_call = name.ends_with('(');
@@ -56,7 +61,7 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
         let (start, end) = match entry.form {
             PasswordForm::Call => call(bytes, after, name),
             PasswordForm::Stdin => {
-                let words = words.get_or_insert_with(|| shell_words::split(bytes, after));
+                let words = words.get_or_insert_with(|| reach.split(bytes, after));
                 let option = entry.option.get();
                 let asked = option.is_empty()
                     || words.iter().any(|word| word.slice(bytes).starts_with(option.as_bytes()));
@@ -67,9 +72,11 @@ pub(super) fn secret_at(bytes: &[u8], at: usize, anchor: &RuleAnchor) -> Option<
                 asked.then(|| command_input::piped(bytes, at).or_else(here)).flatten()
             }
             PasswordForm::Listed => listed(bytes, after),
-            PasswordForm::Printed => command_input::printed(bytes, at, after),
+            PasswordForm::Printed => {
+                command_input::printed(bytes, at, words.get_or_insert_with(|| reach.split(bytes, after)))
+            }
             form => {
-                let words = words.get_or_insert_with(|| shell_words::split(bytes, after));
+                let words = words.get_or_insert_with(|| reach.split(bytes, after));
                 let found = argument(bytes, words, entry.option.get().as_bytes(), form);
                 // `AUTH failed2`: a message in capitals, not a command of a protocol.
                 let message = capitals || name.ends_with(|c: char| c.is_ascii_digit());

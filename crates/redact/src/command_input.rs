@@ -12,8 +12,7 @@ const ASKING: &str = "login signin join passwd password unlock secret vault toke
 
 /// What `echo` at `at` prints, if its command is in the place of a password or pipes into a program that
 /// asks for one.
-pub(super) fn printed(bytes: &[u8], at: usize, after: usize) -> Option<(usize, usize)> {
-    let words = shell_words::split(bytes, after);
+pub(super) fn printed(bytes: &[u8], at: usize, words: &[ShellWord]) -> Option<(usize, usize)> {
     let end = words.last()?.end;
     let rest = &bytes[end..bytes.len().min(end + 160)];
     let rest = rest.split(|b| matches!(b, b'\n' | b';' | b'&')).next().unwrap_or_default();
@@ -34,7 +33,7 @@ pub(super) fn printed(bytes: &[u8], at: usize, after: usize) -> Option<(usize, u
         && [b"pass".as_slice(), b"-key", b"secret", b"token"]
             .iter()
             .any(|word| value_form::contains(&lower, word));
-    if !asks && !replaces && !writes_secret_file(bytes, &words) {
+    if !asks && !replaces && !writes_secret_file(bytes, words) {
         return None;
     }
     let until = words.iter().position(|word| word.slice(bytes).starts_with(b">")).unwrap_or(words.len());

@@ -159,16 +159,20 @@ pub(super) fn argument(bytes: &[u8], start: usize, end: usize, spaces: usize) ->
 /// as in configuration files of mail programs.
 fn follows_user(bytes: &[u8], start: usize) -> bool {
     let before = &bytes[start.saturating_sub(USER_BYTES_MAX)..start];
-    let is_user = |word: &&[u8]| USER_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known));
-    let mut lines = before.rsplit(|b| *b == b'\n');
-    let own = lines.next().unwrap_or_default().trim_ascii();
-    let line = if own.is_empty() { lines.next().unwrap_or_default() } else { own };
-    let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
-    match words.as_slice() {
-        [name, _] if own.is_empty() => is_user(name),
-        [.., name, _] => !own.is_empty() && is_user(name),
-        _ => false,
+    let is_user = |line: &[u8], alone: bool| {
+        let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
+        let named = |name: &[u8]| USER_WORDS.iter().any(|known| name.eq_ignore_ascii_case(known));
+        matches!(words.as_slice(), [first @ .., name, _] if named(name) && (!alone || first.is_empty()))
+    };
+    let mut lines = before.rsplit(|b| *b == b'\n').map(<[u8]>::trim_ascii);
+    let own = lines.next().unwrap_or_default();
+    if !own.is_empty() {
+        return is_user(own, false);
     }
+    let above = lines.next().unwrap_or_default();
+    // In a protocol, the server answers between them: `USER bob`, `331 …`.
+    let answers = above.len() > 3 && above[..3].iter().all(u8::is_ascii_digit);
+    is_user(above, true) || answers && lines.next().is_some_and(|line| is_user(line, true))
 }
 
 /// The context of `name=` at `start`, if it is part of a query or connection string or alone in

@@ -60,7 +60,7 @@ fn is_password(place: ValueContext, value: &[u8], weight: ValueRandomness) -> bo
             weight >= ValueRandomness::Mixed || (plain && !value_form::is_common(value))
         }
         ValueContext::Unquoted => {
-            weight >= ValueRandomness::Mixed
+            (weight >= ValueRandomness::Mixed || value_form::is_joined_password(value))
                 && value.len() >= 4
                 && !value.iter().all(u8::is_ascii_digit)
                 && !assigns_literal(value)

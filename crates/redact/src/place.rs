@@ -107,10 +107,19 @@ pub(super) fn next_literal(bytes: &[u8], from: usize, until: usize) -> Option<As
     Some(quoted(bytes, quote_at(bytes, at)?, ValueContext::Quoted))
 }
 
+/// The length of an anchor of YAML before a value: `password: &name …`.
+fn anchor_bytes(rest: &[u8], sign: u8) -> usize {
+    let name = rest.strip_prefix(b"&").map_or(0, |rest| class::run(rest, class::WORD, 32));
+    // `TOKEN: &str = "…"` is a type.
+    let value = rest.get(name + 1) == Some(&b' ') && !rest[name + 1..].trim_ascii_start().starts_with(b"=");
+    if sign == b':' && name > 0 && value { name + 2 } else { 0 }
+}
+
 /// Where the value starts after an operator that ends at `at`: after blanks, after a type
 /// annotation, or on the next line if a formatter or YAML put it there.
 fn value_start(bytes: &[u8], at: usize, sign: u8) -> Option<usize> {
     let here = at + blanks(bytes, at);
+    let here = here + anchor_bytes(&bytes[here.min(bytes.len())..], sign);
     if sign == b':'
         && let Some(behind) = code::after_type(bytes, here)
     {

@@ -243,6 +243,83 @@ fn sentences_in_many_languages_are_masked() {
     ]);
 }
 
+/// A password of a form that few other words have is found without the grammar of its sentence.
+#[test]
+fn formed_passwords_are_found_in_any_grammar() {
+    for told in [
+        "Lösenordet till servern är Amber7Falcon, laga skriptet.",
+        "Heslo k databázi je Amber7Falcon, oprav připojení.",
+        "přihlas se jako admin s heslem Amber7Falcon",
+        "Az adatbázis jelszava Amber7Falcon, javítsd.",
+        "Parola pentru baza de date este Amber7Falcon, repară.",
+        "Veritabanı şifresi Amber7Falcon, bağlantıyı düzelt.",
+        "admin kullanıcısı ve Amber7Falcon şifresi ile gir",
+        "Пароль до бази Amber7Falcon, виправ.",
+        "Логин admin пароль Amber7Falcon, зайди",
+        "Ο κωδικός της βάσης είναι Amber7Falcon, διόρθωσε.",
+        "Mật khẩu của máy chủ là Amber7Falcon, sửa giúp tôi.",
+        "Kata sandi untuk basis data adalah Amber7Falcon, perbaiki.",
+        "كلمة المرور للخادم هي Amber7Falcon من فضلك",
+        "הסיסמה לשרת היא Amber7Falcon תתקן בבקשה",
+        "डेटाबेस का पासवर्ड Amber7Falcon है",
+        "connecte-toi avec admin et le mot de passe Amber7Falcon",
+        "entra con usuario admin y contraseña Amber7Falcon",
+        "entre com o usuário admin e a senha Amber7Falcon",
+        "zaloguj się jako admin z hasłem Amber7Falcon",
+        "log in met admin en wachtwoord Amber7Falcon",
+    ] {
+        let masked = secrets(told);
+        assert!(!masked.contains("Amber7Falcon"), "{masked}");
+    }
+    untouched(&[
+        "La contraseña se guarda en UserService2, no en la sesión.",
+        "Das Formular. Le mot de passe expire. Voir ensuite Config2Loader pour le reste.",
+        "Пароль хешируется с SHA256 и солью.",
+        "la contraseña usa OAuth2 y AES256",
+        "senha: veja o módulo PasswordReset",
+        "şifre sıfırlama ekranı: ResetForm2",
+    ]);
+}
+
+#[test]
+fn wrapped_and_joined_passwords_are_masked() {
+    for (text, secret) in [
+        ("Config { host: \"db\", password: Some(\"Amber7Falcon\"), port: 5432 }", "Amber7Falcon"),
+        ("password: Secret::new(\"Amber7Falcon\"),", "Amber7Falcon"),
+        ("password = new Password('Amber7Falcon')", "Amber7Falcon"),
+        ("ansible-playbook a.yml -e \"ansible_become_pass=Amber_Falcon8 env=prod\"", "Amber_Falcon8"),
+        ("POST: {'username': ['eve'], 'password': ['Amber7Falcon']}", "Amber7Falcon"),
+        ("const secret = process.env.JWT_SECRET || \"Amber7Falcon9\"", "Amber7Falcon9"),
+        ("token = os.environ.get(\"API_TOKEN\", \"Amber7Falcon9\")", "Amber7Falcon9"),
+        ("defaults: &d\n  password: &pw Amber7Falcon\n", "Amber7Falcon"),
+        ("220 ready\nUSER ina\n331 password please\nPASS Amber7Falcon\n230 ok", "Amber7Falcon"),
+        (
+            "Use the following password to log in:\n\n4f9a0c7de2b1458fa6d07c91b3e2f448\n\nDone.",
+            "4f9a0c7de2b1458fa6d07c91",
+        ),
+        ("Logge dich mit admin/Amber7Falcon ein.", "Amber7Falcon"),
+        ("influx write -t vbnRD593Yk2wLsQ7xKd2 -b metrics \"m v=1\"", "vbnRD593Yk2wLsQ7xKd2"),
+        ("pg_dump \"host=db user=app password=Amber_Falcon8 dbname=shop\"", "Amber_Falcon8"),
+    ] {
+        let masked = secrets(text);
+        assert!(!masked.contains(secret), "{masked}");
+    }
+    untouched(&[
+        "password: Some(\"reset\")",
+        "password=Some(input)",
+        "login(user=user, password=User_Password2)",
+        "f(password: Option_V2, port: 1)",
+        "password = env(\"DB_PASS1\")",
+        "const token = process.env.API_TOKEN || \"ServiceToken22\"",
+        "const key = env.KEY2 || \"user.Profile22.name\"",
+        "passwords: ['short', 'long']",
+        "login tests\nok 3\nPASS src/Login2.test.ts",
+        "fn f(token: &str, password: &str) -> u8 {",
+        "Choose a password of these kinds:\n\nletters\n",
+        "The password is checked against the commit:\n\nsrc/auth/Login2Form.ts\n",
+    ]);
+}
+
 #[test]
 #[allow(clippy::too_many_lines, reason = "one line for each text")]
 fn ordinary_texts_are_unchanged() {

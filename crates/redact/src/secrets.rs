@@ -7,6 +7,7 @@
 use super::plain_view::PlainView;
 use super::rules::{AnchorKey, AnchorScanner, RuleAnchor, RuleId};
 use super::secret_span::SecretSpan;
+use super::shell_words::CommandReach;
 use super::value_form::is_wordlike;
 use super::{
     assign, class, code_list, command, connection, console, cookie, encoded, generated_password, json_text,
@@ -93,6 +94,7 @@ struct AnchorScan {
     obscured: Vec<usize>,
     /// Whether a word that occurs in names of secrets was seen.
     has_names: bool,
+    reach: CommandReach,
 }
 
 /// Runs the scanners at all anchors of `text`.
@@ -328,7 +330,7 @@ fn run_scanner(
             cookie::secret_at(bytes, at + anchor.len())
         }
         AnchorScanner::Manifest => manifest::secret_at(bytes, at, anchor.len()),
-        AnchorScanner::Command => command::secret_at(bytes, at, anchor),
+        AnchorScanner::Command => command::secret_at(bytes, at, anchor, &mut scan.reach),
         AnchorScanner::SeedPhrase => {
             let name = anchor.text().trim_end_matches([' ', ':', '=']).trim_end_matches(" is");
             prose::seed_phrase(bytes, at + name.len())

@@ -26,7 +26,8 @@ const WORDS_MAX: usize = 9;
 
 /// Words that say to which thing a password belongs.
 const PREPOSITIONS: &str = "for of on to in at from für von vom zu zum zur du de des d' del della dello di do da dos para pour per \
-    voor van til till för od do dla od от для к на від";
+    voor van til till för od do dla k ke pro na v za u på af fra hos aan bij met от для к на від в до για του της cho của untuk \
+    la al pentru a az";
 /// Verbs and signs before a value.
 const COPULAS: &str = "is was are be it's its to = : lautet ist heißt heisst war auf c'est should must shall est sera era es será è é és \
     jest to je är er on este ir là adalah είναι е это є olarak";
@@ -69,6 +70,40 @@ pub(super) fn value_behind_particle(bytes: &[u8], end: usize) -> Option<SecretMa
         || digits >= 2 && value_form::is_mixed(word)
         || value_form::is_passphrase(word);
     (sure && is_told(word)).then_some((start, stop, PASSWORD))
+}
+
+/// The value in the sentence around a foreign word for a password, whatever stands between them: a form that few
+/// other words have makes up for grammar that we do not read.
+pub(super) fn formed_value_near(bytes: &[u8], name: Range<usize>) -> Option<SecretMatch> {
+    let is_formed = |(start, stop): &(usize, usize)| is_formed_password(&bytes[*start..*stop]);
+    let ends_sentence = |(start, stop): &(usize, usize)| {
+        let next = bytes.get(*stop);
+        matches!(next, Some(b'.' | b'?' | b'!')) || bytes[*start..*stop].ends_with(b"\xE3\x80\x82")
+    };
+    let mut words = Vec::new();
+    for word in SentenceWords::after(bytes, name.end).take(WORDS_MAX) {
+        words.push(word);
+        if ends_sentence(&word) {
+            break;
+        }
+    }
+    // Turkish puts the value first: `… şifresi ile`.
+    let before = || {
+        let glued = bytes[..name.start].strip_suffix(b" ")?;
+        let length = glued.iter().rev().take(64).take_while(|b| b.is_ascii_alphanumeric()).count();
+        Some((glued.len() - length, glued.len())).filter(is_formed)
+    };
+    let (start, stop) = words.into_iter().find(is_formed).or_else(before)?;
+    Some((start, stop, PASSWORD))
+}
+
+/// Whether it has capitals, small letters and a digit inside, as passwords have and few names do.
+fn is_formed_password(word: &[u8]) -> bool {
+    word.len() >= 8
+        && word.iter().all(u8::is_ascii_alphanumeric)
+        && value_form::is_mixed(word)
+        && is_told(word)
+        && !value_form::is_numbered_word(word)
 }
 
 /// The token behind a word of a language that writes without blanks: `令牌为 …`.
@@ -129,15 +164,16 @@ fn begins_line(bytes: &[u8], start: usize) -> bool {
 }
 
 /// The only word of the line after the line break at `at`.
-fn lone_value(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+pub(super) fn lone_value(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let next = at + bytes[at..].iter().take(4).take_while(|b| matches!(b, b'\n' | b'\r')).count();
     let next = next + blanks(bytes, next);
     let (start, stop) = word_at(bytes, next + closers(bytes, next))?;
     let rest = &bytes[stop..bytes.len().min(stop + 8)];
     let rest = rest.split(|b| *b == b'\n').next().unwrap_or_default();
     let alone = rest.iter().all(|b| b" \t\r`*\"'".contains(b));
-    (alone && value_form::is_mixed(&bytes[start..stop]) && is_told(&bytes[start..stop]))
-        .then_some((start, stop))
+    let value = &bytes[start..stop];
+    let generated = value.len() >= 24 && value_form::is_hex(value) && value.iter().any(u8::is_ascii_digit);
+    (alone && (generated || value_form::is_mixed(value) && is_told(value))).then_some((start, stop))
 }
 
 /// The value behind a verb, directly after the name or after the thing it belongs to.

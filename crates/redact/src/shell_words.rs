@@ -7,6 +7,8 @@ use super::literal::{self, opening_quote_at};
 
 /// Maximum length of a command that is examined, as much as is kept of one text.
 const COMMAND_BYTES_MAX: usize = 64 << 10;
+/// Maximum length of a command within another one that is read.
+const NESTED_BYTES_MAX: usize = 1 << 10;
 /// Maximum number of words of a command.
 const WORDS_MAX: usize = 16 << 10;
 
@@ -44,9 +46,19 @@ impl ShellWord {
     }
 }
 
-/// The words of the command from `from` to its end.
-pub(super) fn split(bytes: &[u8], from: usize) -> Vec<ShellWord> {
-    split_until(bytes, from, bytes.len().min(from + COMMAND_BYTES_MAX))
+/// How far the commands of a text were read.
+#[derive(Debug, Default)]
+pub(super) struct CommandReach(usize);
+
+impl CommandReach {
+    /// The words of the command from `from` to its end. Of a program that is named within the words of another, only
+    /// the beginning is read, so that the cost of a text grows with its length only.
+    pub(super) fn split(&mut self, bytes: &[u8], from: usize) -> Vec<ShellWord> {
+        let most = if from < self.0 { NESTED_BYTES_MAX } else { COMMAND_BYTES_MAX };
+        let words = split_until(bytes, from, bytes.len().min(from + most));
+        self.0 = self.0.max(words.last().map_or(from, |word| word.end));
+        words
+    }
 }
 
 /// The words of `bytes[from..until]`, up to the end of the command.

@@ -96,6 +96,25 @@ pub(super) fn is_passphrase(value: &[u8]) -> bool {
     (numbered || groups) && !is_common(value)
 }
 
+/// Whether it consists of capitalised words with a joint between them and a digit, as people make passwords and
+/// no convention names variables: `Amber_Falcon8`.
+pub(super) fn is_joined_password(value: &[u8]) -> bool {
+    let is_word = |part: &[u8]| {
+        let digits = part.iter().filter(|b| b.is_ascii_digit()).count();
+        let letters = &part[..part.len() - digits];
+        letters.len() >= 3
+            && letters[0].is_ascii_uppercase()
+            && letters[1..].iter().all(u8::is_ascii_lowercase)
+            && part[letters.len()..].iter().all(u8::is_ascii_digit)
+    };
+    let mut parts = value.split(|b| matches!(b, b'_' | b'-'));
+    value.iter().any(|b| matches!(b, b'_' | b'-'))
+        && value.iter().any(u8::is_ascii_digit)
+        && parts.all(is_word)
+        && !is_technical(value)
+        && !is_common(value)
+}
+
 /// Whether it looks like a regular expression.
 pub(super) fn is_pattern(value: &[u8]) -> bool {
     const SIGNS: &str = r"\d \w \s \b .* .+ [^ ]+ ]* (? [a- [0-";

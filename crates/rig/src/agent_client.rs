@@ -24,7 +24,7 @@ pub struct AgentPackage {
 pub const CODEX: AgentPackage = AgentPackage {
     command: "codex",
     package: "@openai/codex",
-    version: "0.166.0",
+    version: "0.169.0",
     find_program: find_codex,
     is_script: false,
 };
@@ -76,7 +76,7 @@ pub struct AgentClient {
 impl AgentPackage {
     /// The agent if it is installed; otherwise prints `skipped: REASON` to the test log.
     pub fn or_skip(&self) -> Option<AgentClient> {
-        self.find().map_err(|missing| println!("skipped: {missing}")).ok()
+        self.find().map_err(crate::skip).ok()
     }
 
     /// Finds the agent, installing it first if necessary.

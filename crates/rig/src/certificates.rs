@@ -26,7 +26,7 @@ impl TestCertificates {
     /// A certificate for `localhost`, `127.0.0.1` and these addresses, or `skipped: REASON`.
     pub fn make_or_skip(addresses: &[IpAddr]) -> Option<Self> {
         if find_on_path("openssl").is_none() {
-            println!("skipped: openssl is not installed; `cargo xtask test` installs it");
+            crate::skip("openssl is not installed; `cargo xtask test` installs it");
             return None;
         }
         let home = tempfile::Builder::new().prefix("claude-mem-tls").tempdir().expect("a directory");

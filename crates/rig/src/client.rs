@@ -94,7 +94,7 @@ const EVENTS_OF_2_0: [&str; 12] = [
 
 /// The client if it is installed; otherwise prints `skipped: REASON` to the test log.
 pub fn or_skip(version: &str) -> Option<ClaudeClient> {
-    find(version).map_err(|missing| println!("skipped: {missing}")).ok()
+    find(version).map_err(crate::skip).ok()
 }
 
 /// Finds an installed client; never installs one.

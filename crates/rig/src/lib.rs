@@ -30,6 +30,7 @@
 //! | [`hostile_proxy`] | cuts connections, and partitions |
 //! | [`network`] | hosts in network namespaces that can be cut off from each other |
 //! | [`certificates`] | a certificate authority and certificates for test servers |
+//! | [`skip`](mod@skip) | reports tests that cannot run on this machine |
 //! | [`process`] | runs a program to its end or to a deadline |
 //! | [`mcp`] | a client for an MCP server on stdio |
 //! | [`tui`] | drives the client's interactive screen |
@@ -60,7 +61,9 @@ pub mod network;
 pub mod postgres;
 pub mod process;
 pub mod sandbox;
+pub mod skip;
 pub mod tui;
 
 pub use process::ProcessOutput;
 pub use sandbox::Sandbox;
+pub use skip::skip;

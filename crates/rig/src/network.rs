@@ -61,18 +61,18 @@ impl TestNetwork {
     /// Makes the switch, or prints `skipped: REASON`.
     pub fn start_or_skip() -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
-            println!("skipped: network namespaces need root");
+            crate::skip("network namespaces need root");
             return None;
         }
         if find_on_path("ip").is_none() || find_on_path("nsenter").is_none() {
-            println!("skipped: iproute2 is not installed; `cargo xtask test` installs it");
+            crate::skip("iproute2 is not installed; `cargo xtask test` installs it");
             return None;
         }
         remove_abandoned();
         let switch = format!("{PREFIX}{}-switch", std::process::id());
         let network = Self { switch, hosts: 0 };
         if let Err(why) = network.make_switch() {
-            println!("skipped: this machine allows no network namespaces: {}", why.trim());
+            crate::skip(format_args!("this machine allows no network namespaces: {}", why.trim()));
             return None;
         }
         Some(network)

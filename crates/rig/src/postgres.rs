@@ -76,7 +76,7 @@ pub fn with_tls_or_skip() -> Option<PostgresBuild> {
 
 fn or_skip(what: &str, build: Option<PostgresBuild>) -> Option<PostgresBuild> {
     if build.is_none() {
-        println!("skipped: {what} is not installed; `cargo xtask test` installs it");
+        crate::skip(format_args!("{what} is not installed; `cargo xtask test` installs it"));
     }
     build
 }
@@ -374,7 +374,7 @@ impl PoolerProcess {
     /// Starts it, or prints `skipped: REASON`.
     pub fn start_or_skip(cluster: &PostgresCluster) -> Option<Self> {
         let Some(program) = find_on_path("pgbouncer") else {
-            println!("skipped: pgbouncer is not installed; `cargo xtask test` installs it");
+            crate::skip("pgbouncer is not installed; `cargo xtask test` installs it");
             return None;
         };
         let home = cluster.home().to_owned();

@@ -18,7 +18,7 @@ fn clear_ends_one_session_and_starts_another() {
     home.watch_hooks(&EVENTS);
     let mut tui = match TuiSession::start(&home, &[]) {
         Ok(tui) => tui,
-        Err(missing) => return println!("skipped: {missing}"),
+        Err(missing) => return rig::skip(missing),
     };
     tui.wait_for("Claude Code");
     tui.submit("Say good morning");

@@ -43,7 +43,7 @@ end
 
 load FORMULA
 fields = Formula.formula.fields
-missing = %i[desc version license url sha256 test].reject { |name| fields[name] }
+missing = %i[desc homepage version license url sha256 test].reject { |name| fields[name] }
 raise "the formula lacks #{missing.join(", ")}" unless missing.empty?
 name = File.basename(FORMULA, ".rb")
 expected = name.split("-").map(&:capitalize).join

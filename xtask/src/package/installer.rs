@@ -30,8 +30,11 @@ pub(super) fn shell_script(tarballs: &[ReleaseTarball], base_url: &str) -> Strin
 /// The Homebrew formula.
 pub(super) fn homebrew_formula(tarballs: &[ReleaseTarball], base_url: &str) -> String {
     let class: String = PACKAGE_NAME.split('-').map(capitalized).collect();
+    // The repository is where its releases are.
+    let homepage = base_url.split("/releases/").next().unwrap_or(base_url);
     let mut formula = format!(
-        "class {class} < Formula\n  desc \"{SUMMARY}\"\n  version \"{VERSION}\"\n  license \"{LICENSE}\"\n"
+        "class {class} < Formula\n  desc \"{SUMMARY}\"\n  homepage \"{homepage}\"\n  version \"{VERSION}\"\n  \
+         license \"{LICENSE}\"\n"
     );
     for (os, block) in [("macos", "on_macos"), ("linux", "on_linux")] {
         let own: Vec<&ReleaseTarball> = tarballs.iter().filter(|tarball| tarball.target.os == os).collect();

@@ -18,6 +18,8 @@ fn formula_pairs_every_tarball_with_its_checksum() {
         let block = if target.arch == "aarch64" { "    on_arm do\n" } else { "    on_intel do\n" };
         assert_eq!(formula.matches(&format!("{block}{pair}    end\n")).count(), 1, "{formula}");
     }
+    let hosted = homebrew_formula(&tarballs(), "https://example.org/a/b/releases/download/v1");
+    assert!(hosted.contains("  homepage \"https://example.org/a/b\"\n"), "{hosted}");
     let (mac, linux) = (formula.find("on_macos").unwrap(), formula.find("on_linux").unwrap());
     for (at, name) in formula.match_indices("-macos-").chain(formula.match_indices("-linux-")) {
         let (begin, end) = if name == "-macos-" { (mac, linux) } else { (linux, formula.len()) };

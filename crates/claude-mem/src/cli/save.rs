@@ -95,7 +95,10 @@ pub(super) fn run(args: &Args, app: &App, screen: &mut Screen) -> anyhow::Result
     let stored = store.read().observation(id)?;
     let masks = |text: &str| text.matches(MASK).count();
     let given = masks(&text) + args.title.as_deref().map_or(0, masks);
-    let masked = (masks(&stored.text.title) + masks(&stored.text.narrative)).saturating_sub(given);
+    // A title of its own is part of the text, so its masks are counted there.
+    let title =
+        if args.title.is_some() || stored.text.narrative.is_empty() { &stored.text.title } else { "" };
+    let masked = (masks(title) + masks(&stored.text.narrative)).saturating_sub(given);
     let private = has_private_block(&text) || args.title.as_deref().is_some_and(has_private_block);
     let saved = SaveReport { id: RowId::new(RowKind::Observation, id.0), masked, private };
     screen.show(&saved, |screen, saved| {

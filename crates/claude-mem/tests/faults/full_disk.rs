@@ -33,7 +33,7 @@ echo == export; "$EXE" export
 fn run_on_small_disk(home: &Sandbox, room: u32) -> Option<ProcessOutput> {
     std::fs::create_dir_all(home.data_dir()).expect("a place to mount");
     let Some(unshare) = rig::client::find_on_path("unshare") else {
-        println!("skipped: there is no unshare");
+        rig::skip("there is no unshare");
         return None;
     };
     let mut command = home.command(unshare);
@@ -41,7 +41,7 @@ fn run_on_small_disk(home: &Sandbox, room: u32) -> Option<ProcessOutput> {
     command.env("EXE", exe()).env("ROOM", room.to_string());
     let output = rig::process::run(command, b"", Duration::from_mins(2));
     if output.code == Some(77) || output.stderr.contains("unshare") {
-        println!("skipped: {output}");
+        rig::skip(&output);
         return None;
     }
     Some(output.ok())

@@ -212,7 +212,7 @@ fn hook_closes_an_open_data_directory() {
 #[test]
 fn spool_file_of_another_user_is_not_taken() {
     if !rustix::process::geteuid().is_root() {
-        println!("skipped: only root can give a file to another user");
+        rig::skip("only root can give a file to another user");
         return;
     }
     let mut home = sandbox_with_real_clock();
@@ -276,16 +276,19 @@ fn private_turn_is_marked_without_room_for_a_file() {
     let story = r#"
 mount -t tmpfs -o size=8m,mode=700 tmpfs "$CLAUDE_MEM_DATA_DIR" || exit 77
 mem() { "$EXE" hook claude-code "$1" || exit 1; echo; }
+inodes() { mount -o "remount,nr_inodes=$1" "$CLAUDE_MEM_DATA_DIR" || exit 4; }
 echo '{"session_id":"s","cwd":"/","hook_event_name":"SessionStart","source":"startup"}' | mem SessionStart
-mount -o remount,nr_inodes=$(df --output=iused "$CLAUDE_MEM_DATA_DIR" | tail -1) "$CLAUDE_MEM_DATA_DIR" || exit 77
+# Without quotes: the number has blanks before it.
+inodes $(df --output=iused "$CLAUDE_MEM_DATA_DIR" | tail -1)
+touch "$CLAUDE_MEM_DATA_DIR/room" 2> /dev/null && exit 5
 echo '{"session_id":"s","cwd":"/","hook_event_name":"UserPromptSubmit","prompt":"<private>canary7351</private>"}' | mem UserPromptSubmit
-mount -o remount,nr_inodes=10000 "$CLAUDE_MEM_DATA_DIR" || exit 77
+inodes 10000
 echo '{"session_id":"s","cwd":"/","hook_event_name":"PostToolUse","tool_name":"Bash","tool_response":"canary7351"}' | mem PostToolUse
 grep -rl canary7351 "$CLAUDE_MEM_DATA_DIR" && exit 3
 echo unwritten
 "#;
     let Some(unshare) = rig::client::find_on_path("unshare") else {
-        println!("skipped: there is no unshare");
+        rig::skip("there is no unshare");
         return;
     };
     let mut command = home.command(unshare);
@@ -293,7 +296,7 @@ echo unwritten
     command.env("EXE", exe()).env("CLAUDE_MEM_WORKER", "manual").env("CLAUDE_MEM_DATA_DIR", home.data_dir());
     let output = rig::process::run(command, b"", LONG);
     if output.code == Some(77) || output.stderr.contains("unshare") {
-        println!("skipped: {output}");
+        rig::skip(&output);
         return;
     }
     assert!(output.clone().ok().stdout.ends_with("unwritten\n"), "{output}");

@@ -33,7 +33,7 @@ const CODEX: TranscriptCase = TranscriptCase {
     header: |home| {
         vec![json!({
             "timestamp": at(0, 0), "type": "session_meta",
-            "payload": { "id": "s-1", "cwd": home.project(), "cli_version": "0.166.0" },
+            "payload": { "id": "s-1", "cwd": home.project(), "cli_version": "0.169.0" },
         })]
     },
     turn: |turn| {

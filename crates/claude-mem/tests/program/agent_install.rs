@@ -59,7 +59,7 @@ fn the_question_is_asked_only_about_new_agents() {
         let mut screen = match TuiSession::run(&home, &home.mem_command(&["install", "--no-check"])) {
             Ok(screen) => screen,
             Err(missing) => {
-                println!("skipped: {missing}");
+                rig::skip(missing);
                 return None;
             }
         };
@@ -150,7 +150,7 @@ fn install_asks_once_for_all_agents() {
         let command = home.mem_command(&["install", "--no-check"]);
         let mut screen = match TuiSession::run(&home, &command) {
             Ok(screen) => screen,
-            Err(missing) => return println!("skipped: {missing}"),
+            Err(missing) => return rig::skip(missing),
         };
         screen.wait_for("Register with all of them?");
         let shown = screen.screen().split_whitespace().collect::<String>();

@@ -93,7 +93,7 @@ fn in_editor(home: &Sandbox, answers: &str, last_words: &str) -> Option<ProcessO
     let mut screen = match TuiSession::run(home, &home.mem_command(&["edit", "1"])) {
         Ok(screen) => screen,
         Err(missing) => {
-            println!("skipped: {missing}");
+            rig::skip(missing);
             return None;
         }
     };

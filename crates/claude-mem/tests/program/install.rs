@@ -480,7 +480,7 @@ fn install_asks_for_provider_and_import() {
     let command = home.mem_command(&["install", "--no-check"]);
     let mut screen = match TuiSession::run(&home, &command) {
         Ok(screen) => screen,
-        Err(missing) => return println!("skipped: {missing}"),
+        Err(missing) => return rig::skip(missing),
     };
     screen.wait_for("Which provider should write the memories?");
     screen.wait_for("at most 200,000 per session and 1,000,000 per day");

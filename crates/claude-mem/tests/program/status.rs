@@ -181,6 +181,11 @@ fn save_says_what_it_masked() {
     let secret = "ghp_9fQ2mVx7Lk4TzR1bYc8WnE5sJd3HaP6uGi0o";
     let saved = home.mem(&["save", &format!("The deploy token is {secret} for now.")]).ok().stdout;
     assert!(saved.contains("1 passage masked"), "{saved}");
+    let saved = home.mem(&["save", &format!("Deploy with {secret}. Nights are for batch jobs.")]).ok().stdout;
+    assert!(saved.contains("1 passage masked"), "the title repeats the text: {saved}");
+    let (text, title) = (format!("Deploy with {secret} only."), format!("Token {secret}"));
+    let saved = home.mem(&["save", &text, "--title", &title]).ok().stdout;
+    assert!(saved.contains("2 passages masked"), "{saved}");
     let saved = home.mem(&["save", "Masks look like [redacted:x] here."]).ok().stdout;
     assert!(!saved.contains("masked"), "{saved}");
 }

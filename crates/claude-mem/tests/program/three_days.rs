@@ -65,7 +65,7 @@ impl Office {
                 Some(tui)
             }
             Err(missing) => {
-                println!("skipped: {missing}");
+                rig::skip(missing);
                 None
             }
         }

@@ -188,11 +188,14 @@ fn trouble_with_the_model_is_shown_with_its_fix() {
 
 #[test]
 fn refused_connection_is_shown_and_costs_nothing() {
-    // A port that nobody listens at.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = format!("http://{}/v1", listener.local_addr().expect("an address"));
-    drop(listener);
-    shows_trouble_at("refused", &address, "cannot be reached", "base_url");
+    use rustix::net::{AddressFamily, SocketFlags, SocketType};
+    // A port at which nobody listens, and which no other test can take meanwhile.
+    let held = rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None);
+    let held = held.expect("a socket");
+    rustix::net::bind(&held, &std::net::SocketAddr::from(([127, 0, 0, 1], 0))).expect("a port");
+    let bound = rustix::net::getsockname(&held).expect("an address");
+    let bound = std::net::SocketAddr::try_from(bound).expect("an address of the internet");
+    shows_trouble_at("refused", &format!("http://{bound}/v1"), "cannot be reached", "base_url");
 }
 
 fn shows_trouble(case: &str, answer: ModelTurn, what: &str, fix: &str) {

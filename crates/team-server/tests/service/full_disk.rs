@@ -17,7 +17,7 @@ impl SmallDisk {
     fn mount_or_skip() -> Option<Self> {
         let disk = Self { place: rig::postgres::server_dir() };
         if !disk.mount("size=2m") {
-            println!("skipped: this machine does not let us mount file systems");
+            rig::skip("this machine does not let us mount file systems");
             return None;
         }
         rig::postgres::give_to_server(disk.path(), 0o700);

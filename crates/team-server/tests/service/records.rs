@@ -24,7 +24,7 @@ macro_rules! team {
 fn records_reach_a_colleague_on_every_version() {
     let builds = rig::postgres::builds();
     if builds.is_empty() {
-        println!("skipped: PostgreSQL is not installed; `cargo xtask test` installs it");
+        rig::skip("PostgreSQL is not installed; `cargo xtask test` installs it");
     }
     for build in builds {
         println!("PostgreSQL {}", build.major);

@@ -22,7 +22,7 @@ use claude_mem_store::{MemoryLevel, ObservationRecord, ProjectRecord, Store};
 /// Kind of the run in the list of imports, and of its rows.
 pub const KIND: &str = "memory-files";
 
-/// Maximum bytes read of one file.
+/// Maximum bytes of one file. A longer one is no memory file, and a part of it would pass for the whole.
 const FILE_BYTES_MAX: u64 = 256 << 10;
 
 /// Imports the memory files of all projects of the client.
@@ -151,7 +151,11 @@ fn derived_id(parts: &[&str]) -> PublicId {
 
 fn read_file(path: &Path) -> std::io::Result<(String, Option<Millis>)> {
     let file = paths::open_file(path)?;
-    let changed = file.metadata()?.modified().ok();
+    let meta = file.metadata()?;
+    if meta.len() > FILE_BYTES_MAX {
+        return Err(std::io::Error::other(format!("longer than {} KB", FILE_BYTES_MAX >> 10)));
+    }
+    let changed = meta.modified().ok();
     let since = changed.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
     let at = since.map(|since| Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)));
     let mut bytes = Vec::new();

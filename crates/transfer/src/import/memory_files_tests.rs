@@ -20,15 +20,21 @@ fn write(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
-#[test]
-fn sections_become_memories_of_the_project() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = dir.path().join("src/shop");
+/// The client's folder of a project that its transcript names.
+fn shop_folder(root: &Path) -> PathBuf {
+    let shop = root.join("src/shop");
     std::fs::create_dir_all(&shop).unwrap();
-    let folder = dir.path().join("client/projects/-src-shop");
+    let folder = root.join("client/projects/-src-shop");
     let line = serde_json::json!({"type": "user", "sessionId": "s", "cwd": shop, "uuid": "u",
         "timestamp": "2026-01-31T09:00:00Z", "message": {"role": "user", "content": "hello"}});
     write(&folder.join("s.jsonl"), &format!("{line}\n"));
+    folder
+}
+
+#[test]
+fn sections_become_memories_of_the_project() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = shop_folder(dir.path());
     write(
         &folder.join("memory/MEMORY.md"),
         "# Index\n- [Deploys](deploys.md) - when\n\n## Build\nUse `make all`.\n",
@@ -104,4 +110,19 @@ fn a_folder_without_transcripts_belongs_to_the_known_project_of_its_name() {
     assert_eq!(titles, ["Deploys are done by Jonas.", "Never npm", "Use pnpm"]);
     let project = store.read().project(rows[0].project.unwrap()).unwrap();
     assert_eq!((project.name.as_str(), project.last_active), ("my.shop", late));
+}
+
+#[test]
+fn a_file_that_is_too_long_is_reported_and_not_imported() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = shop_folder(dir.path());
+    write(&folder.join("memory/sound.md"), "Use `make all`.\n");
+    write(&folder.join("memory/sparse.md"), "");
+    let sparse = std::fs::OpenOptions::new().write(true).open(folder.join("memory/sparse.md")).unwrap();
+    sparse.set_len(40 << 30).unwrap();
+    let mut store = Store::open(&dir.path().join("ours.db")).unwrap();
+    let report = run_in(&dir.path().join("client"), &mut store);
+    assert_eq!(report.imported(), 1, "{report:#?}");
+    let problems = format!("{:?}", report.problems);
+    assert!(problems.contains("sparse.md") && problems.contains("longer than 256 KB"), "{problems}");
 }

@@ -143,7 +143,7 @@ pub(super) fn stats(api: &ApiState, _: &PathParams, _: NoParams) -> Result<Stats
     let by_type =
         figures.by_type.iter().map(|(name, count)| TypeCountView { r#type: name.clone(), count: *count });
     let (counts, dir) = (&figures.counts, api.dir());
-    let agents = agent_stats(api);
+    let agents = agent_stats(api)?;
     api.view(|reads| {
         Ok(StatsView {
             counts: TotalsView {

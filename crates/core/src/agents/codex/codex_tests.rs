@@ -37,7 +37,7 @@ fn failed_patch_is_an_error() {
 fn header_tells_session_and_directory() {
     let meta = json!({
         "timestamp": "2026-01-02T03:04:05.000Z", "type": "session_meta",
-        "payload": { "id": "s-1", "cwd": "/work/shop", "cli_version": "0.166.0", "git": { "branch": "main" } },
+        "payload": { "id": "s-1", "cwd": "/work/shop", "cli_version": "0.169.0", "git": { "branch": "main" } },
     });
     let [record] = &translate(&meta)[..] else { panic!() };
     assert_eq!((&record["sessionId"], &record["cwd"]), (&json!("s-1"), &json!("/work/shop")));

@@ -17,7 +17,7 @@ const HOME: ClientHome = ClientHome { variable: Some(("CODEX_HOME", "")), defaul
 pub const CODEX: CodingAgent = CodingAgent {
     name: "codex",
     title: "Codex",
-    tested_versions: &["0.166.0"],
+    tested_versions: &["0.169.0"],
     program: ClientProgram { command: "codex", package: "@openai/codex", home: HOME },
     events: &[
         ("PostToolUse", HookEventKind::ToolUse),

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
 
@@ -109,9 +108,7 @@ pub(super) fn read_session(
     job: &SessionReadJob,
     say: &SyncSender<ReaderMessage>,
 ) {
-    let read = std::panic::catch_unwind(AssertUnwindSafe(|| read_session_files(readers, job, say)));
-    let read = read.unwrap_or_else(|_| Err(io::Error::other("reading panicked; this is a bug")));
-    if let Err(error) = read {
+    if let Err(error) = read_session_files(readers, job, say) {
         // The receiver is gone, so the error is of no use.
         let _ = say.send(ReaderMessage::Unreadable(error));
     }
@@ -255,9 +252,7 @@ impl<'a> SessionDistiller<'a> {
         let (claims, summary) = if episodes::have_content(just_events()) {
             let episode = episodes::build_episode(just_events(), place);
             let vocabulary = self.context.vocabulary;
-            let distil = AssertUnwindSafe(|| claude_mem_distil::extract_claims(&episode, carry, vocabulary));
-            // A bug in distilling costs one episode its memories. The shipped executable ends at a panic instead.
-            let distilled = std::panic::catch_unwind(distil).unwrap_or_default();
+            let distilled = claude_mem_distil::extract_claims(&episode, carry, vocabulary);
             kept = self.context.keeps_episodes.then_some(episode);
             distilled
         } else {
