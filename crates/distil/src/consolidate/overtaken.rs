@@ -42,8 +42,10 @@ pub(super) fn absorb_overtaken(mut frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFram
 /// The share of its words by which a finding repeats a commit of the session.
 const REPEATED_WORDS: f32 = 0.5;
 
-/// The share of its words that a finding has in common with the later work that it led to.
+/// The share of its words that a finding has in common with the later work that it led to, and their least number:
+/// two short causes share the words by which causes are told.
 const LED_TO_WORDS: f32 = 0.42;
+const LED_TO_WORDS_MIN: usize = 5;
 
 /// Gives findings that say what a commit of the session says, or that led to later work, to the frame of that work.
 fn absorb_repeated(frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFrame<'_>> {
@@ -57,6 +59,7 @@ fn absorb_repeated(frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFrame<'_>> {
             let done = content_words(&texts(work));
             let led_to = finding.kind == FrameKind::Finding
                 && work.at > finding.at
+                && shared(&said, &done) >= LED_TO_WORDS_MIN
                 && shared(&said, &done) as f32 >= LED_TO_WORDS * said.len() as f32;
             let says_same = work.is_committed() && overlap(&done, &words) >= REPEATED_WORDS;
             changes_code(work) && (led_to || says_same)
@@ -134,7 +137,9 @@ fn is_about(work: &ClaimFrame<'_>, finding: &ClaimFrame<'_>) -> bool {
     let files = work.files.iter().filter(|file| names_file(&found, file)).count();
     let shared = names(&done).intersection(&names(&found)).count();
     let names_min = if prescribes(&found) { 1 } else { SHARED_NAMES_MIN };
-    files > 0 || shared >= names_min || overlap(&content_words(&done), &finding.words()) >= SHARED_WORDS
+    // A file that is named whole is what the finding is about; its stem may be a common word.
+    let named = work.files.iter().any(|file| found.contains(file.rsplit('/').next().unwrap_or(file)));
+    named || files + shared >= names_min || overlap(&content_words(&done), &finding.words()) >= SHARED_WORDS
 }
 
 /// Phrases that say what has to be done.

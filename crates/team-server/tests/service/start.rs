@@ -40,6 +40,8 @@ fn older_replica_runs_on_a_newer_schema() {
         "ALTER TABLE claude_mem.records ADD COLUMN sealed bytea; \
          ALTER TABLE claude_mem.members ADD COLUMN contact text NOT NULL DEFAULT ''; \
          CREATE TABLE claude_mem.vectors (team uuid, uid uuid, parts bytea); \
+         ALTER TABLE claude_mem.vectors ENABLE ROW LEVEL SECURITY; \
+         ALTER TABLE claude_mem.vectors FORCE ROW LEVEL SECURITY; \
          INSERT INTO claude_mem.schema_versions SELECT max(version) + 1, 0 FROM claude_mem.schema_versions",
     );
     // The replica that runs goes on, and another of its version still starts.
