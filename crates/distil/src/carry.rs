@@ -75,7 +75,10 @@ pub(super) struct OpenFailure {
     pub errors: Vec<String>,
     /// Commands run since that may be the remedy.
     pub remedies: Vec<String>,
-    /// A file was edited since.
+    /// Other commands that passed since.
+    #[serde(default)]
+    pub since: Vec<String>,
+    /// A file with code was edited since.
     pub edited: bool,
 }
 

@@ -20,6 +20,7 @@ use crate::outputs;
 use crate::plans;
 use crate::prompts;
 use crate::pull_requests;
+use crate::remedies::remedy_claims;
 use crate::report;
 use crate::speech::SpokenText;
 use crate::summary;
@@ -72,6 +73,7 @@ pub fn extract_claims(
     let stated = (words.len() < spoken.len()).then(|| SpokenText::read(&typed_part(words)));
     settle(episode, stated.as_ref().unwrap_or(&said), &answered, &log, carry, &mut claims);
     claims.extend(obstacle_claims(episode, &log.obstacles, groups.next()));
+    claims.extend(remedy_claims(episode, &log.overcome, groups.next()));
     claims.extend(log.claims);
     mark_outside(episode, &mut claims);
     shorten_paths(&episode.root, &mut claims);

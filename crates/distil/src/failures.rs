@@ -1,14 +1,12 @@
 //! Commands that failed, and the moment they pass again without an edit.
 //!
-//! A failure waits in the [`Carry`] until its command passes, turns later if need be. Only what overcame it
-//! without an edit is a claim: a changed command or variable, or another command that had to run first. A
-//! failure that edits cured is told by the report of the work.
+//! A failure waits in the [`Carry`] until its command passes, turns later if need be. What overcame it without an edit
+//! of code may be a claim (`remedies`): a changed command or variable, another command that had to run first, or what
+//! the agent says it was. A failure that edits of code cured is told by the report of the work.
 
 use claude_mem_core::clock::Millis;
-use claude_mem_core::source::TextSource;
 
 use crate::carry::{Carry, OpenFailure};
-use crate::claim::{Claim, ClaimKind};
 use crate::command_purpose::CommandPurpose;
 use crate::commands::{CommandRun, RunOutcome, covers};
 use crate::text::clip;
@@ -20,20 +18,26 @@ const REMEDIES_MAX: usize = 6;
 #[derive(Clone, Debug)]
 pub(crate) struct OvercomeFailure {
     pub failure: OpenFailure,
-    /// The passing command differs from the failed one.
-    pub changed: bool,
+    /// The command that passed.
+    pub passed: String,
+    pub at: Millis,
 }
 
 /// Records a run. Returns the failures that it ends.
-pub(crate) fn note(run: &CommandRun, carry: &mut Carry) -> Vec<OvercomeFailure> {
+pub(crate) fn note(run: &CommandRun, at: Millis, carry: &mut Carry) -> Vec<OvercomeFailure> {
     match run.outcome {
-        RunOutcome::Failed if run.matters() && !run.errors.is_empty() => {
+        RunOutcome::Failed if may_be_overcome(run) && !run.errors.is_empty() => {
             open(run, carry);
             Vec::new()
         }
-        RunOutcome::Passed => close(run, carry),
+        RunOutcome::Passed => close(run, at, carry),
         RunOutcome::Failed | RunOutcome::Unknown => Vec::new(),
     }
+}
+
+/// Whether the failure of a command may be looked up later: also that of one that should have been a remedy.
+const fn may_be_overcome(run: &CommandRun) -> bool {
+    run.matters() || matches!(run.purpose, CommandPurpose::Remedy)
 }
 
 fn open(run: &CommandRun, carry: &mut Carry) {
@@ -47,35 +51,44 @@ fn open(run: &CommandRun, carry: &mut Carry) {
     carry.remember_failure(failure);
 }
 
-fn close(run: &CommandRun, carry: &mut Carry) -> Vec<OvercomeFailure> {
-    if !run.matters() {
-        if run.purpose == CommandPurpose::Remedy {
-            for open in &mut carry.failures {
-                if open.remedies.len() < REMEDIES_MAX && !open.remedies.contains(&run.command) {
-                    open.remedies.push(clip(&run.command, 120));
-                }
-            }
+fn close(run: &CommandRun, at: Millis, carry: &mut Carry) -> Vec<OvercomeFailure> {
+    let ends = |failure: &OpenFailure| {
+        may_be_overcome(run) && (covers(run, &failure.key) || is_variant(run, failure))
+    };
+    let (over, mut open): (Vec<_>, Vec<_>) = carry.failures.drain(..).partition(ends);
+    let remember = |commands: &mut Vec<String>| {
+        if commands.len() < REMEDIES_MAX && !commands.contains(&run.command) {
+            commands.push(clip(&run.command, REMEDY_CHARS_MAX));
         }
-        return Vec::new();
+    };
+    for failure in &mut open {
+        remember(&mut failure.since);
+        if run.purpose == CommandPurpose::Remedy {
+            remember(&mut failure.remedies);
+        }
     }
-    let told = run.told();
-    let ends = |failure: &OpenFailure| covers(run, &failure.key) || is_variant(run, failure);
-    let (over, open): (Vec<_>, Vec<_>) = carry.failures.drain(..).partition(ends);
     carry.failures = open.into();
-    over.into_iter().map(|failure| OvercomeFailure { changed: failure.command != told, failure }).collect()
+    let passed = run.told();
+    over.into_iter().map(|failure| OvercomeFailure { failure, passed: passed.clone(), at }).collect()
 }
+
+/// Characters of a remedy command.
+const REMEDY_CHARS_MAX: usize = 120;
 
 /// The same program for the same purpose, said differently: `PYTHONPATH=src pytest` after `pytest`.
 fn is_variant(run: &CommandRun, failure: &OpenFailure) -> bool {
-    let tells = matches!(run.purpose, CommandPurpose::Test | CommandPurpose::Build | CommandPurpose::Check);
-    tells
+    let may_vary = matches!(
+        run.purpose,
+        CommandPurpose::Test | CommandPurpose::Build | CommandPurpose::Check | CommandPurpose::Remedy
+    );
+    may_vary
         && run.program() == failure.program
         && !failure.edited
         && is_said_differently(&failure.command, &run.told())
 }
 
 /// Whether the second command is the first with a variable or an option added.
-fn is_said_differently(failed: &str, passed: &str) -> bool {
+pub(crate) fn is_said_differently(failed: &str, passed: &str) -> bool {
     let words = |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
     let (failed, passed) = (words(failed), words(passed));
     let kept = failed.iter().filter(|word| !word.starts_with('-')).all(|word| passed.contains(word));
@@ -85,42 +98,22 @@ fn is_said_differently(failed: &str, passed: &str) -> bool {
     kept && added.clone().any(means) && !added.into_iter().any(filter)
 }
 
-/// Records an edit: it may be what cures the open failures.
+/// Records an edit: it may be what cures the open failures. What an edit of a configuration cures, the agent's words
+/// tell.
 pub(crate) fn note_edit(path: &str, carry: &mut Carry) {
     for open in &mut carry.failures {
-        open.edited |= !path.is_empty();
+        open.edited |= !path.is_empty() && !is_configuration(path);
     }
 }
 
-/// Errors of work in progress, which nobody looks up later.
+/// Endings and names of files that configure programs.
 #[rustfmt::skip]
-const ROUTINE_ERRORS: &[&str] = &[
-    "cannot find", "is not defined", "undefined:", "unused", "expected", "Expected", "assert", "Assertion",
-    "syntax", "Syntax", "no attribute", "unresolved", "is not assignable", "warning", "lint", "prettier",
-    "FAILED", "FAIL ", "does not exist on type", "TS2",
+const CONFIGURATION: &[&str] = &[
+    ".yml", ".yaml", ".toml", ".ini", ".cfg", ".conf", ".env", ".properties", ".lock", "dockerfile", "makefile", "ignore", "rc",
+    ".tfvars", "package.json", "tsconfig.json",
 ];
 
-/// The failure and its remedy as a claim, if the remedy is worth knowing.
-pub(crate) fn remedy_claim(over: &OvercomeFailure, run: &CommandRun, at: Millis) -> Option<Claim> {
-    let failure = &over.failure;
-    let error = failure.errors.first()?;
-    if failure.edited || ROUTINE_ERRORS.iter().any(|routine| error.contains(routine)) {
-        return None;
-    }
-    let told = run.told();
-    let (title, text) = if over.changed && is_said_differently(&failure.command, &told) {
-        (
-            format!("Run `{}`, not `{}`", clip(&told, 60), clip(&failure.command, 40)),
-            format!("`{}` failed with “{error}”; `{told}` passes.", failure.command),
-        )
-    } else {
-        let remedy = failure.remedies.last()?;
-        (
-            format!("`{}` needs `{}` first", clip(&failure.command, 50), clip(remedy, 50)),
-            format!("`{}` failed with “{error}” until `{remedy}` was run.", failure.command),
-        )
-    };
-    let mut claim = Claim::new(ClaimKind::Remedy, TextSource::ToolOutput, text, at).titled(title);
-    claim.worth = 0.6;
-    Some(claim)
+fn is_configuration(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    CONFIGURATION.iter().any(|end| name.ends_with(end)) || name.starts_with(".env")
 }

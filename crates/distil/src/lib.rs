@@ -38,6 +38,7 @@ mod prohibitions;
 mod prompts;
 mod pull_requests;
 pub mod ranker;
+mod remedies;
 mod report;
 mod results;
 mod sentence_context;

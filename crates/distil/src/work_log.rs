@@ -9,7 +9,7 @@ use crate::carry::Carry;
 use crate::claim::{Claim, ClaimKind, RunClaim};
 use crate::commands::{self, CheckRun, CommandRun};
 use crate::commits;
-use crate::failures;
+use crate::failures::{self, OvercomeFailure};
 use crate::memory_files;
 use crate::obstacles::CommitObstacle;
 use crate::patch::PatchedFile;
@@ -43,6 +43,8 @@ pub(crate) struct WorkLog {
     pub runs: Vec<RunClaim>,
     pub claims: Vec<Claim>,
     pub obstacles: Vec<CommitObstacle>,
+    /// Failures that a later run ended.
+    pub overcome: Vec<OvercomeFailure>,
     /// What was committed, refused and filed.
     pub outcome: TurnOutcome,
     changes: Vec<PatchedFile>,
@@ -125,11 +127,7 @@ impl WorkLog {
     }
 
     fn ran(&mut self, run: &CommandRun, output: &str, at: Millis, carry: &mut Carry, group: u32) {
-        for overcome in failures::note(run, carry) {
-            if let Some(claim) = failures::remedy_claim(&overcome, run, at) {
-                self.claims.push(Claim { group, ..claim });
-            }
-        }
+        self.overcome.extend(failures::note(run, at, carry));
         self.note_commit(run, output, at);
         let landed = LandedWork::read(run, output);
         self.outcome.merged.extend(landed.merged);
