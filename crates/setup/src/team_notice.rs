@@ -51,17 +51,21 @@ pub fn shared_row_notices(reads: &StoreReader<'_>) -> Result<Vec<UserNotice>, St
     let refused: u64 = spaces.iter().map(|space| space.counts.refused).sum();
     if refused > 0 {
         found.push(UserNotice::new(
-            format!("the team's server refused {refused} memories"),
+            format!("the team's server refused {}", count_memories(refused)),
             "claude-mem team status",
         ));
     }
     let held_back: u64 = spaces.iter().map(|space| space.counts.held_back).sum();
     if held_back > 0 {
-        let what =
-            format!("{held_back} memories of other members read like instructions and are not offered");
+        let memories = count_memories(held_back);
+        let what = format!("not offered, because they read like instructions: {memories} of other members");
         found.push(UserNotice::new(what, "claude-mem team status"));
     }
     Ok(found)
+}
+
+fn count_memories(count: u64) -> String {
+    if count == 1 { "1 memory".to_owned() } else { format!("{count} memories") }
 }
 
 #[cfg(test)]

@@ -178,7 +178,8 @@ impl StoreWriter<'_> {
             Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, bool>(2)?))
         })?;
         for (id, claim, is_settled) in known.collect::<Result<Vec<_>, _>>()? {
-            if !is_settled && !items.iter().any(|item| item.claim == claim) {
+            // A long key is stored as its digest.
+            if !is_settled && !items.iter().any(|item| id_column(&item.claim) == claim) {
                 self.tx.execute("DELETE FROM open_items WHERE id = ?1", [id])?;
             }
         }
@@ -257,5 +258,49 @@ impl StoreWriter<'_> {
             params![id.sql()],
         )?;
         Ok(opened == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NewRowContext, NewSession, Store};
+    use claude_mem_core::ids::ClientSessionId;
+    use claude_mem_core::memory::Origin;
+
+    /// Stores the items of a session and returns their ids.
+    fn set_items(store: &mut Store, items: &[NewOpenItem]) -> Vec<i64> {
+        let session = NewSession {
+            client: "claude-code",
+            client_session: &ClientSessionId("s1".into()),
+            project: None,
+            branch: None,
+            transcript_path: None,
+            origin: Origin::Agent,
+            import_run: None,
+            at: Millis(1),
+        };
+        store
+            .write(|tx| {
+                let session = tx.ensure_session(&session)?;
+                tx.set_open_items(session, items, &NewRowContext::default())?;
+                let mut ids = tx.tx.prepare("SELECT id FROM open_items ORDER BY id")?;
+                let ids = ids.query_map([], |row| row.get(0))?;
+                Ok(ids.collect::<Result<Vec<i64>, _>>()?)
+            })
+            .unwrap()
+    }
+
+    #[test]
+    fn item_with_a_long_key_keeps_its_number() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&dir.path().join("claude-mem.db")).unwrap();
+        let item =
+            |claim: String| NewOpenItem { claim, text: "Commit it".into(), at: Millis(2), closed: false };
+        let items = [item("short".into()), item(format!("refused:{}", "a subject ".repeat(40)))];
+        let first = set_items(&mut store, &items);
+        assert_eq!(first.len(), 2);
+        assert_eq!(set_items(&mut store, &items), first);
+        assert_eq!(set_items(&mut store, &items[..1]), first[..1]);
     }
 }

@@ -123,8 +123,9 @@ pub(super) fn run_check(args: &CheckArgs, app: &App, screen: &mut Screen) -> any
             0 => writeln!(screen, "this machine and the server hold the same records"),
             n => writeln!(
                 screen,
-                "{} differ; `claude-mem team check --repair` mends them",
-                format::count(n, "record")
+                "{} {}; `claude-mem team check --repair` mends that",
+                format::count(n, "record"),
+                if n == 1 { "differs" } else { "differ" }
             ),
         }
     })?;
