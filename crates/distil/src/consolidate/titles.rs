@@ -118,14 +118,21 @@ pub(super) fn done_title(frame: &ClaimFrame<'_>) -> Option<String> {
     request_title(frame.request).or_else(|| done.map(|claim| sentence_title(&claim.text)))
 }
 
-/// A sentence that reads worse than this as a title leaves its finding to the account.
-const FINDING_TITLE_SCORE_MIN: f32 = 0.3;
+/// A sentence that reads worse than this as a title leaves its finding to the account. A cause, and the answer to a
+/// question, may read worse.
+const FINDING_TITLE_SCORE_MIN: f32 = 0.6;
+const ANSWER_TITLE_SCORE_MIN: f32 = 0.3;
 
 /// The title of a finding, with the claim that it is made of: its best sentence that stands alone, a cause first.
 pub(super) fn finding_title<'c>(frame: &ClaimFrame<'c>) -> Option<(&'c Claim, String)> {
-    let reads_well = |claim: &Claim| is_title(claim) && title_score(claim) >= FINDING_TITLE_SCORE_MIN;
-    let cause = |claim: &Claim| claim.kind == ClaimKind::Cause && claim.worth >= 0.6 && reads_well(claim);
-    let title = best(frame, cause).or_else(|| best(frame, reads_well))?;
+    let reads_well = |claim: &Claim, least: f32| is_title(claim) && title_score(claim) >= least;
+    let cause = |claim: &Claim| {
+        claim.kind == ClaimKind::Cause && claim.worth >= 0.6 && reads_well(claim, ANSWER_TITLE_SCORE_MIN)
+    };
+    let answers = frame.request.contains(['?', '？']);
+    let least = if answers { ANSWER_TITLE_SCORE_MIN } else { FINDING_TITLE_SCORE_MIN };
+    let other = |claim: &Claim| reads_well(claim, least);
+    let title = best(frame, cause).or_else(|| best(frame, other))?;
     // If its best sentence is talk, the lesser ones are no better.
     without_talk(&sentence_title(&title.text)).map(|made| (title, made))
 }
