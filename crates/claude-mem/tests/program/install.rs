@@ -306,6 +306,29 @@ fn claude_config_dir_is_respected() {
 }
 
 #[test]
+fn directory_that_only_an_alias_sets_is_told_until_it_is_registered() {
+    let mut home = with_client("2.1.325");
+    let dir = home.home().join(".claude-work");
+    std::fs::create_dir(&dir).expect("created");
+    home.write(home.home().join(".zshrc"), "alias work='CLAUDE_CONFIG_DIR=~/.claude-work claude'\n");
+    let hint = format!("CLAUDE_CONFIG_DIR='{}' claude-mem install", dir.display());
+    let installed = home.mem(&["install", "--no-check"]).ok();
+    assert!(installed.stdout.contains(&hint), "{installed}");
+    let fixes = |home: &Sandbox| {
+        let report = home.mem(&["doctor", "--json"]).json();
+        let findings = report["findings"].as_array().cloned().unwrap_or_default();
+        findings.into_iter().filter(|finding| finding["fix"] == json!(hint)).count()
+    };
+    assert_eq!(fixes(&home), 1, "{}", home.mem(&["doctor"]));
+    home.set_env("CLAUDE_CONFIG_DIR", &dir);
+    home.mem(&["install", "--no-check"]).ok();
+    home.unset_env("CLAUDE_CONFIG_DIR");
+    assert_eq!(fixes(&home), 0, "{}", home.mem(&["doctor"]));
+    let again = home.mem(&["install", "--no-check"]).ok();
+    assert!(!again.stdout.contains(&hint), "{again}");
+}
+
+#[test]
 fn custom_data_directory_is_passed_to_hooks() {
     let mut home = with_client("2.1.325");
     home.unset_env("CLAUDE_MEM_DATA_DIR");

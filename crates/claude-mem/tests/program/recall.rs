@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::common::sandbox;
 use crate::common::turns::pid;
+use crate::viewer;
 
 fn hook(home: &Sandbox, event: &str, session: &str, more: &Value) -> Value {
     let mut payload = json!({
@@ -130,6 +131,44 @@ fn running_worker_recalls_the_same_text() {
     assert_eq!(ask(&home, &format!("session {}", asked - 1), QUESTION), "");
     home.mem(&["worker", "stop"]).ok();
     assert_eq!(times_shown(&home), 1 + asked);
+}
+
+#[test]
+fn preview_of_the_api_is_what_the_hook_gives() {
+    let home = sandbox();
+    decide(&home);
+    home.mem(&["token", "path"]).ok();
+    home.mem(&["worker", "start"]).ok();
+    let project = home.mem(&["project", "list", "--json"]).ok().json();
+    let project = project[0]["name"].as_str().expect("a name").to_owned();
+    for prompt in [QUESTION, "make the header of the page sticky"] {
+        let body = json!({ "query": prompt, "project": project }).to_string();
+        let (status, answer) = viewer::ask(
+            &viewer::address(&home),
+            "POST /api/context/semantic",
+            &[viewer::token(&home)],
+            &body,
+        );
+        assert_eq!(status, 200, "{answer}");
+        let answer: Value = serde_json::from_str(&answer).expect("JSON");
+        let hook = ask(&home, &format!("new session for {prompt}"), prompt);
+        assert_eq!(answer["context"].as_str().map(str::trim), Some(hook.trim()), "{prompt}");
+        assert_eq!(hook.is_empty(), prompt != QUESTION, "{prompt}: {hook}");
+    }
+    home.mem(&["worker", "stop"]).ok();
+}
+
+#[test]
+fn pause_is_mentioned_at_session_start() {
+    let home = sandbox();
+    decide(&home);
+    assert!(!told(&start(&home, "before", "startup")).contains("paused"));
+    home.mem(&["pause", "1h"]).ok();
+    let answer = start(&home, "during", "startup");
+    let notice = "Tell the user: claude-mem: memory is paused until ";
+    assert!(told(&answer).contains(notice), "{answer:#}");
+    home.mem(&["resume"]).ok();
+    assert!(!told(&start(&home, "after", "startup")).contains("paused"));
 }
 
 /// How many recall replies of the running worker were acknowledged.

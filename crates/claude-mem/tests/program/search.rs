@@ -259,6 +259,12 @@ fn stats_count_observations() {
     assert_eq!(told["by_project"][0]["observations"], 3);
     let screen = home.mem(&["stats"]).ok().stdout;
     assert!(screen.starts_with("4 memories, 0 summaries"), "{screen}");
+    let days = screen.split("memories by day").nth(1).and_then(|rest| rest.split("\n\n").next());
+    let days = days.unwrap_or_default().trim().lines().count();
+    let all = home.mem(&["stats", "--json"]).ok().json();
+    let filled =
+        all["per_day"].as_array().expect("days").iter().filter(|day| day["observations"] != 0).count();
+    assert_eq!(days, filled, "only days with memories are drawn: {screen}");
     let empty = sandbox();
     let nothing = empty.mem(&["stats"]).ok().stdout;
     assert!(nothing.starts_with("0 memories"), "{nothing}");
