@@ -1,9 +1,8 @@
-//! The hooks of two executables, run in turn ([`HookComparison`]).
+//! The hooks of two executables, compared ([`HookComparison`]).
 
 use serde::Serialize;
 
-use super::{CASES, HookBench, HookCase, payload};
-use crate::spawn::SampleSummary;
+use crate::spawn::{ProcessSample, SampleSummary};
 
 /// One case of both executables.
 #[derive(Debug, Serialize)]
@@ -15,30 +14,16 @@ pub(super) struct HookComparison {
     cpu_ratio: f64,
 }
 
-impl HookBench {
-    /// Runs the cases of this executable and of a later one alternately, so that background load affects both. Cases
-    /// with a worker are left out: our store would migrate the database of the earlier executable.
-    pub(super) fn compare_with(&self, after: &Self, starts: usize) -> anyhow::Result<Vec<HookComparison>> {
-        let cases: Vec<&HookCase> = CASES.iter().filter(|case| !case.worker).collect();
-        let mut samples = vec![(Vec::with_capacity(starts), Vec::with_capacity(starts)); cases.len()];
-        for round in 0..starts {
-            for (case, (earlier, later)) in cases.iter().zip(&mut samples) {
-                let input = payload(case.event, &format!("{}-{round}", case.name));
-                earlier.push(self.hook(case).measure(&input)?);
-                later.push(after.hook(case).measure(&input)?);
-            }
+impl HookComparison {
+    pub(super) fn new(case: &'static str, earlier: &[ProcessSample], later: &[ProcessSample]) -> Self {
+        let (before, after) = (SampleSummary::from_samples(earlier), SampleSummary::from_samples(later));
+        Self {
+            case,
+            wall_ratio: after.wall_p50_us / before.wall_p50_us,
+            cpu_ratio: after.cpu_p50_us / before.cpu_p50_us,
+            before,
+            after,
         }
-        let compared = cases.iter().zip(&samples).map(|(case, (earlier, later))| {
-            let (before, after) = (SampleSummary::from_samples(earlier), SampleSummary::from_samples(later));
-            HookComparison {
-                case: case.name,
-                wall_ratio: after.wall_p50_us / before.wall_p50_us,
-                cpu_ratio: after.cpu_p50_us / before.cpu_p50_us,
-                before,
-                after,
-            }
-        });
-        Ok(compared.collect())
     }
 }
 

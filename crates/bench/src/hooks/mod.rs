@@ -229,6 +229,22 @@ impl HookBench {
         Ok(self.compare(&names.map(str::to_owned).collect::<Vec<_>>(), &shots))
     }
 
+    /// Runs the cases of this executable and of a later one alternately, so that background load affects both. Cases
+    /// with a worker are left out: our store would migrate the database of the earlier executable.
+    fn compare_with(&self, after: &Self, starts: usize) -> anyhow::Result<Vec<HookComparison>> {
+        let cases: Vec<&HookCase> = CASES.iter().filter(|case| !case.worker).collect();
+        let mut samples = vec![(Vec::with_capacity(starts), Vec::with_capacity(starts)); cases.len()];
+        for round in 0..starts {
+            for (case, (earlier, later)) in cases.iter().zip(&mut samples) {
+                let input = payload(case.event, &format!("{}-{round}", case.name));
+                earlier.push(self.hook(case).measure(&input)?);
+                later.push(after.hook(case).measure(&input)?);
+            }
+        }
+        let compared = cases.iter().zip(&samples);
+        Ok(compared.map(|(case, (earlier, later))| HookComparison::new(case.name, earlier, later)).collect())
+    }
+
     /// The hooks of the other agents, each with payloads of its own form.
     fn measure_agents(&self, starts: usize) -> anyhow::Result<Vec<HookTiming>> {
         let payloads = AgentPayloads::new(&self.data, source_text())?;

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::super::ExportError;
-use super::page::FILE_MARKER;
+
+/// First bytes of every exported file, by which later exports recognise it.
+pub(super) const FILE_MARKER: &str = "<!-- claude-mem";
 
 /// Number of files by what the export did with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

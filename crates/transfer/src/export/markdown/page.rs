@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::files::{FILE_MARKER, slug};
 use claude_mem_core::clock::Millis;
 use claude_mem_core::ids::PublicId;
 use claude_mem_recall::quote;
@@ -25,8 +26,6 @@ pub(super) struct MemberContents {
     pub accounts: Vec<AccountRecord>,
 }
 
-/// First bytes of every exported file, by which later exports recognise it.
-pub(super) const FILE_MARKER: &str = "<!-- claude-mem";
 const TITLE_CHARS_MAX: usize = 160;
 
 /// The page of one session, or of notes without a session.
@@ -115,10 +114,7 @@ pub(super) fn member_page(member: &MemberRow, project: &str, contents: &MemberCo
     for row in observations {
         observation(&mut text, row);
     }
-    MarkdownPage {
-        name: format!("team-{}-{}", super::files::slug(&member.handle), short_id(member.uid)),
-        text,
-    }
+    MarkdownPage { name: format!("team-{}-{}", slug(&member.handle), short_id(member.uid)), text }
 }
 
 /// Renders the turns in order, each with its prompt, observations and summary.
