@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use claude_mem_core::memory::{
-    ConsolidatedObservation, NewObservation, ObservationText, ObservationType, Origin,
-};
+use claude_mem_core::memory::{ConsolidatedObservation, NewObservation, ObservationType, Origin};
 use claude_mem_core::source::TextSource;
 use claude_mem_core::vocabulary::Vocabulary;
 
@@ -16,24 +14,18 @@ use crate::gates;
 use crate::kinds;
 use crate::ranker::{self, RankedSentence};
 use crate::report::without_line_numbers;
-use crate::sentences::{self, TextBlock, TextDocument};
-use crate::text::{capitalised, content_words, full_stop, one_line, shared, without_openers};
+use crate::sentences::{TextBlock, TextDocument};
+use crate::text::{capitalised, content_words, full_stop, shared};
 use crate::turn_outcome::is_prose_file;
 
 use super::decision::compose_decision;
-use super::frames::{COMMIT_BODY_CHARS_MIN, ClaimFrame, FrameKind, names_file};
+use super::finding::compose_finding;
+use super::frames::{COMMIT_BODY_CHARS_MIN, ClaimFrame, DETAIL_WORTH_MIN, FrameKind, names_file};
 use super::narrative::{NarrativeRoom, StoryBlock, StorySentence, WHOLE_CHARS_MAX, fill};
-use super::overtaken::says_problem;
+use super::plan_reason::plan_reason;
 use super::split::{TextPlace, place_of};
 use super::titles;
 
-/// A detail of a change must be this likely to be worth remembering.
-const DETAIL_WORTH_MIN: f32 = 0.4;
-/// A finding that says nothing beyond its title must be this likely to be worth remembering.
-const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
-/// Characters of a plan's reason, and its weight among the sentences.
-const REASON_CHARS: usize = 280;
-const PLAN_REASON_WEIGHT: f32 = 0.725;
 /// Weight of the cause that a plan names.
 const PLAN_CAUSE_WEIGHT: f32 = 0.7;
 /// A commit with a body of this many characters needs no reason of a plan.
@@ -72,13 +64,16 @@ pub(super) fn compose_observations(
 }
 
 fn compose(frame: &ClaimFrame<'_>) -> Option<(NewObservation, Vec<String>)> {
-    let observation = match frame.kind {
+    let mut observation = match frame.kind {
         FrameKind::Work => work(frame)?,
-        FrameKind::Finding => finding(frame)?,
+        FrameKind::Finding => compose_finding(frame)?,
         FrameKind::Decision => compose_decision(frame)?,
         FrameKind::MemoryFile => memory_file(frame)?,
         FrameKind::Remedy => remedy(frame)?,
     };
+    if matches!(frame.kind, FrameKind::Work | FrameKind::Finding) {
+        mark_outside(&mut observation, &frame.details);
+    }
     let claims = frame.leads.iter().chain(&frame.details).map(|claim| claim.key.clone()).collect();
     Some((observation, claims))
 }
@@ -126,7 +121,6 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     made.text.files_modified = frame.files.iter().filter(in_project).cloned().collect();
     made.text.concepts =
         draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
-    mark_outside(&mut made, &frame.details);
     let told = committed || !made.text.narrative.is_empty() || says_enough(&made.text.title);
     let styles =
         !committed && !caused && gates::is_styling(&format!("{} {}", made.text.title, made.text.narrative));
@@ -221,107 +215,6 @@ fn commit_body(frame: &ClaimFrame<'_>) -> Vec<StorySentence> {
     };
     let committed = of_kind(ClaimKind::Commit);
     if committed.is_empty() { of_kind(ClaimKind::PullRequest) } else { committed }
-}
-
-/// Why a plan was made. Its problem is past once the work is done, so it is told as the reason.
-fn plan_reason(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
-    let plan = frame.leads.iter().find(|lead| lead.kind == ClaimKind::Plan)?;
-    let reason = reason_sentences(&plan.text);
-    let cause = titles::without_cause_label(&reason);
-    // "Before" is how it was wrong or lacking, not what the work is about.
-    let repairs = frame.leads.iter().any(|lead| lead.work == Some(ObservationType::BUGFIX))
-        || frame.details.iter().any(|claim| claim.kind == ClaimKind::Cause);
-    let is_past = repairs || says_present(&plan.text) || says_problem(&reason) || says_limit(&reason);
-    let label = if is_past { "Before" } else { "Background" };
-    let told = if cause == reason { format!("{label}: {reason}") } else { format!("Cause: {cause}") };
-    (!reason.is_empty()).then(|| StorySentence::single(PLAN_REASON_WEIGHT, told))
-}
-
-/// Whether a plan says that it speaks of the state before the work.
-fn says_present(text: &str) -> bool {
-    let lower = format!(" {} ", text.to_lowercase());
-    [" currently", " the current ", " right now", " today ", " at the moment"]
-        .iter()
-        .any(|word| lower.contains(word))
-}
-
-/// Whether a sentence says how little there was: "It only shows counts".
-fn says_limit(text: &str) -> bool {
-    let lower = format!(" {} ", text.to_lowercase());
-    [
-        " only ",
-        " just ",
-        " hard",
-        " always ",
-        " instead of ",
-        " manual",
-        " too ",
-        " unclear",
-        " confus",
-        " static",
-        " minimal",
-    ]
-    .iter()
-    .any(|word| lower.contains(word))
-}
-
-/// The first sentences of a plan's reason, without those that refer to something before it and those about the plan
-/// itself.
-fn reason_sentences(text: &str) -> String {
-    let line = one_line(text);
-    let sentences = sentences::split(&line).into_iter().skip_while(|sentence| gates::refers_back(sentence));
-    let past = sentences.filter(|sentence| !speaks_of_plan(sentence)).map(|sentence| {
-        let said = sentence.replace(" currently ", " ").replace(" now ", " ").replace("The current ", "The ");
-        let bare = said.strip_prefix("Currently, ").or_else(|| said.strip_prefix("Currently "));
-        capitalised(bare.unwrap_or(&said))
-    });
-    let past: Vec<String> = past.collect();
-    let told = &past[problem_start(&past)..];
-    let first = told.first().map(|first| without_contrast(first));
-    let sentences = first.iter().map(String::as_str).chain(told.iter().skip(1).map(String::as_str));
-    sentences::join_fitting(sentences, REASON_CHARS)
-}
-
-/// Openings of a sentence that says what is wrong with what the sentence before it describes.
-const CONTRASTS: &[&str] = &["However, ", "But ", "Unfortunately, ", "Instead, "];
-
-/// Where the problem of a plan begins: at the sentence before the one that opens with a contrast, or at that one if
-/// both do not fit.
-fn problem_start(sentences: &[String]) -> usize {
-    let contrasts = |sentence: &String| CONTRASTS.iter().any(|opening| sentence.starts_with(opening));
-    match sentences.iter().position(contrasts) {
-        Some(at) if at > 0 => {
-            let both = sentences[at - 1].chars().count() + sentences[at].chars().count();
-            if both < REASON_CHARS { at - 1 } else { at }
-        }
-        _ => 0,
-    }
-}
-
-/// The sentence without the word that contrasts it with one that is not told.
-fn without_contrast(sentence: &str) -> String {
-    let bare = CONTRASTS.iter().find_map(|opening| sentence.strip_prefix(opening));
-    capitalised(bare.unwrap_or(sentence))
-}
-
-/// Whether a sentence of a plan tells what is to be done.
-fn speaks_of_plan(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase();
-    [
-        "this plan",
-        "this task",
-        "will ",
-        "we need",
-        "needs to ",
-        "need to ",
-        "should ",
-        "the goal",
-        "goal: ",
-        "this adds",
-        "want",
-    ]
-    .iter()
-    .any(|phrase| lower.contains(phrase))
 }
 
 /// Sentences with their weights: those that tell a change or finding, and those that add to it.
@@ -448,88 +341,6 @@ fn body_sentences(lead: &Claim) -> Vec<StorySentence> {
         statements.push(StorySentence { weight: weight * (least + share * ranked), text, block });
     }
     statements
-}
-
-fn finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
-    let (titled, title) = titles::finding_title(frame)?;
-    let mut made = NewObservation::new(ObservationType::DISCOVERY, title, Origin::Agent, frame.at);
-    // The text that the title comes from tells the finding; other texts add to it.
-    let main = place_of(titled);
-    let (own, other): (Vec<&Claim>, Vec<&Claim>) =
-        frame.details.iter().copied().partition(|claim| main == place_of(claim));
-    let worthy = other.into_iter().filter(|claim| claim.worth >= DETAIL_WORTH_MIN && !claim.place.listed);
-    let extras = worthy.map(|claim| StorySentence::of_claim(claim.worth, claim)).collect();
-    fill(&mut made, told_blocks(&own, titled), extras, NarrativeRoom::PARAGRAPHS);
-    let adds = new_words(&made.text.title, &made.text.narrative) >= FINDING_NEW_WORDS_MIN;
-    if let Some(question) = asked_question(frame.request, &made.text)
-        && !made.text.narrative.is_empty()
-    {
-        made.text.narrative = format!("Asked “{question}” {}", made.text.narrative);
-    }
-    made.text.concepts = draft::concepts(&["how-it-works"]);
-    mark_outside(&mut made, &frame.details);
-    // A title alone must name something from code, or it is a remark about a passing state.
-    let says = frame.best_worth() >= TITLE_ALONE_WORTH_MIN && made.text.title.contains('`');
-    (adds || says).then_some(made)
-}
-
-/// The narrative of a finding must have this many words that mean something and that its title has not.
-const FINDING_NEW_WORDS_MIN: usize = 4;
-
-/// Words that mean something in a text and not in its title.
-fn new_words(title: &str, text: &str) -> usize {
-    let known = content_words(title);
-    content_words(text).difference(&known).count()
-}
-
-/// The paragraphs and lists of an answer, whole where they can be, in their order. The one that the title stands in
-/// weighs most.
-fn told_blocks(claims: &[&Claim], titled: &Claim) -> Vec<StorySentence> {
-    let title_block = StorySentence::of_claim(0.0, titled).block;
-    let sentences = claims.iter().map(|claim| {
-        let sentence = StorySentence::of_claim(claim.worth, claim);
-        let bonus = if sentence.block == title_block { 1.0 } else { 0.0 };
-        (StorySentence { weight: sentence.weight + bonus, ..sentence }, claim)
-    });
-    let mut told: Vec<StorySentence> = Vec::new();
-    let mut whole: Vec<StoryBlock> = Vec::new();
-    for (sentence, claim) in sentences {
-        let known = |other: &StorySentence| other.block == sentence.block;
-        if whole.contains(&sentence.block) {
-            if let Some(block) = told.iter_mut().find(|other| known(other)) {
-                block.weight = block.weight.max(sentence.weight);
-            }
-        } else if claim.block.is_empty() {
-            told.push(sentence);
-        } else {
-            whole.push(sentence.block.clone());
-            told.push(StorySentence { text: claim.block.clone(), ..sentence });
-        }
-    }
-    told.retain(|sentence| sentence.weight >= DETAIL_WORTH_MIN);
-    told
-}
-
-/// Characters of a question that is quoted with its answer.
-const QUESTION_CHARS: std::ops::RangeInclusive<usize> = 20..=160;
-
-/// Words that a question shares with its answer.
-const QUESTION_SHARED_WORDS_MIN: usize = 2;
-
-/// The question that an answer answers, if it can be understood by itself.
-fn asked_question(request: &str, answer: &ObservationText) -> Option<String> {
-    let told = content_words(&format!("{} {}", answer.title, answer.narrative));
-    let title = content_words(&answer.title);
-    let questions = sentences::split(request).into_iter().filter(|sentence| sentence.ends_with('?'));
-    let mut bare = questions.map(without_openers);
-    let clear = bare.find(|question| {
-        QUESTION_CHARS.contains(&question.chars().count())
-            && !gates::is_dangling(question)
-            && shared(&content_words(question), &told) >= QUESTION_SHARED_WORDS_MIN
-            // A title that takes up the question needs no repetition of it.
-            && shared(&content_words(question), &title) < QUESTION_SHARED_WORDS_MIN
-    });
-    clear.map(|question| capitalised(&question))
 }
 
 fn memory_file(frame: &ClaimFrame<'_>) -> Option<NewObservation> {

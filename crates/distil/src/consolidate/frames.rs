@@ -52,6 +52,8 @@ const SAME_WORK_OVERLAP: f32 = 0.5;
 /// The same for two commits of the same files.
 const SAME_COMMIT_OVERLAP: f32 = 0.34;
 
+/// A detail of a change or finding must be this likely to be worth remembering.
+pub(super) const DETAIL_WORTH_MIN: f32 = 0.4;
 /// A commit whose body has this many characters explains itself.
 pub(super) const COMMIT_BODY_CHARS_MIN: usize = 160;
 

@@ -58,6 +58,8 @@ pub(super) struct NarrativeRoom {
     facts: usize,
     /// Points of a list may become facts, torn from the others.
     lists_as_facts: bool,
+    /// Sentences are taken in the order they were said, not by their weight.
+    in_order: bool,
 }
 
 impl NarrativeRoom {
@@ -69,6 +71,7 @@ impl NarrativeRoom {
         weight_min: 0.4,
         facts: REASONS_MAX,
         lists_as_facts: true,
+        in_order: false,
     };
     /// Whole paragraphs and lists of an answer.
     pub(super) const PARAGRAPHS: Self =
@@ -81,6 +84,7 @@ impl NarrativeRoom {
         weight_min: 0.0,
         facts: FACTS_MAX,
         lists_as_facts: false,
+        in_order: true,
     };
 }
 
@@ -122,7 +126,7 @@ pub(super) fn fill(
     let mut rest: Vec<StorySentence> = Vec::new();
     let mut used = 0;
     let mut ranked = by_weight(story);
-    if room.sentences == usize::MAX {
+    if room.in_order {
         ranked.sort_by_key(|(order, _)| *order);
     }
     for (order, sentence) in ranked {

@@ -1,0 +1,99 @@
+//! Findings: what a turn found out without a change, told by the paragraph or list that the title stands in.
+
+use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
+
+use crate::claim::Claim;
+use crate::draft;
+use crate::gates;
+use crate::sentences;
+use crate::text::{capitalised, content_words, shared, without_openers};
+
+use super::frames::{ClaimFrame, DETAIL_WORTH_MIN};
+use super::narrative::{NarrativeRoom, StoryBlock, StorySentence, fill};
+use super::split::place_of;
+use super::titles;
+
+/// A finding that says nothing beyond its title must be this likely to be worth remembering.
+const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
+
+/// Makes the observation of a finding; `None` if it has no title or says nothing beyond it.
+pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
+    let (titled, title) = titles::finding_title(frame)?;
+    let mut made = NewObservation::new(ObservationType::DISCOVERY, title, Origin::Agent, frame.at);
+    // The text that the title comes from tells the finding; other texts add to it.
+    let main = place_of(titled);
+    let (own, other): (Vec<&Claim>, Vec<&Claim>) =
+        frame.details.iter().copied().partition(|claim| main == place_of(claim));
+    let worthy = other.into_iter().filter(|claim| claim.worth >= DETAIL_WORTH_MIN && !claim.place.listed);
+    let extras = worthy.map(|claim| StorySentence::of_claim(claim.worth, claim)).collect();
+    fill(&mut made, told_blocks(&own, titled), extras, NarrativeRoom::PARAGRAPHS);
+    let adds = new_words(&made.text.title, &made.text.narrative) >= FINDING_NEW_WORDS_MIN;
+    if let Some(question) = asked_question(frame.request, &made.text)
+        && !made.text.narrative.is_empty()
+    {
+        made.text.narrative = format!("Asked “{question}” {}", made.text.narrative);
+    }
+    made.text.concepts = draft::concepts(&["how-it-works"]);
+    // A title alone must name something from code, or it is a remark about a passing state.
+    let says = frame.best_worth() >= TITLE_ALONE_WORTH_MIN && made.text.title.contains('`');
+    (adds || says).then_some(made)
+}
+
+/// The narrative of a finding must have this many words that mean something and that its title has not.
+const FINDING_NEW_WORDS_MIN: usize = 4;
+
+/// Words that mean something in a text and not in its title.
+fn new_words(title: &str, text: &str) -> usize {
+    let known = content_words(title);
+    content_words(text).difference(&known).count()
+}
+
+/// The paragraphs and lists of an answer, whole where they can be, in their order. The one that the title stands in
+/// weighs most.
+fn told_blocks(claims: &[&Claim], titled: &Claim) -> Vec<StorySentence> {
+    let title_block = StorySentence::of_claim(0.0, titled).block;
+    let sentences = claims.iter().map(|claim| {
+        let sentence = StorySentence::of_claim(claim.worth, claim);
+        let bonus = if sentence.block == title_block { 1.0 } else { 0.0 };
+        (StorySentence { weight: sentence.weight + bonus, ..sentence }, claim)
+    });
+    let mut told: Vec<StorySentence> = Vec::new();
+    let mut whole: Vec<StoryBlock> = Vec::new();
+    for (sentence, claim) in sentences {
+        let known = |other: &StorySentence| other.block == sentence.block;
+        if whole.contains(&sentence.block) {
+            if let Some(block) = told.iter_mut().find(|other| known(other)) {
+                block.weight = block.weight.max(sentence.weight);
+            }
+        } else if claim.block.is_empty() {
+            told.push(sentence);
+        } else {
+            whole.push(sentence.block.clone());
+            told.push(StorySentence { text: claim.block.clone(), ..sentence });
+        }
+    }
+    told.retain(|sentence| sentence.weight >= DETAIL_WORTH_MIN);
+    told
+}
+
+/// Characters of a question that is quoted with its answer.
+const QUESTION_CHARS: std::ops::RangeInclusive<usize> = 20..=160;
+
+/// Words that a question shares with its answer.
+const QUESTION_SHARED_WORDS_MIN: usize = 2;
+
+/// The question that an answer answers, if it can be understood by itself.
+fn asked_question(request: &str, answer: &ObservationText) -> Option<String> {
+    let told = content_words(&format!("{} {}", answer.title, answer.narrative));
+    let title = content_words(&answer.title);
+    let questions = sentences::split(request).into_iter().filter(|sentence| sentence.ends_with('?'));
+    let mut bare = questions.map(without_openers);
+    let clear = bare.find(|question| {
+        QUESTION_CHARS.contains(&question.chars().count())
+            && !gates::is_dangling(question)
+            && shared(&content_words(question), &told) >= QUESTION_SHARED_WORDS_MIN
+            // A title that takes up the question needs no repetition of it.
+            && shared(&content_words(question), &title) < QUESTION_SHARED_WORDS_MIN
+    });
+    clear.map(|question| capitalised(&question))
+}

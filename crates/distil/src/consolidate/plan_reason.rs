@@ -1,0 +1,118 @@
+//! The reason of a plan, told with the work that it led to.
+
+use claude_mem_core::memory::ObservationType;
+
+use crate::claim::ClaimKind;
+use crate::gates;
+use crate::sentences;
+use crate::text::{capitalised, one_line};
+
+use super::frames::ClaimFrame;
+use super::narrative::StorySentence;
+use super::overtaken::says_problem;
+use super::titles;
+
+/// Characters of a plan's reason, and its weight among the sentences.
+const REASON_CHARS: usize = 280;
+const PLAN_REASON_WEIGHT: f32 = 0.725;
+
+/// Why a plan was made. Its problem is past once the work is done, so it is told as the reason.
+pub(super) fn plan_reason(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
+    let plan = frame.leads.iter().find(|lead| lead.kind == ClaimKind::Plan)?;
+    let reason = reason_sentences(&plan.text);
+    let cause = titles::without_cause_label(&reason);
+    // "Before" is how it was wrong or lacking, not what the work is about.
+    let repairs = frame.leads.iter().any(|lead| lead.work == Some(ObservationType::BUGFIX))
+        || frame.details.iter().any(|claim| claim.kind == ClaimKind::Cause);
+    let is_past = repairs || says_present(&plan.text) || says_problem(&reason) || says_limit(&reason);
+    let label = if is_past { "Before" } else { "Background" };
+    let told = if cause == reason { format!("{label}: {reason}") } else { format!("Cause: {cause}") };
+    (!reason.is_empty()).then(|| StorySentence::single(PLAN_REASON_WEIGHT, told))
+}
+
+/// Whether a plan says that it speaks of the state before the work.
+fn says_present(text: &str) -> bool {
+    let lower = format!(" {} ", text.to_lowercase());
+    [" currently", " the current ", " right now", " today ", " at the moment"]
+        .iter()
+        .any(|word| lower.contains(word))
+}
+
+/// Whether a sentence says how little there was: "It only shows counts".
+fn says_limit(text: &str) -> bool {
+    let lower = format!(" {} ", text.to_lowercase());
+    [
+        " only ",
+        " just ",
+        " hard",
+        " always ",
+        " instead of ",
+        " manual",
+        " too ",
+        " unclear",
+        " confus",
+        " static",
+        " minimal",
+    ]
+    .iter()
+    .any(|word| lower.contains(word))
+}
+
+/// The first sentences of a plan's reason, without those that refer to something before it and those about the plan
+/// itself.
+fn reason_sentences(text: &str) -> String {
+    let line = one_line(text);
+    let sentences = sentences::split(&line).into_iter().skip_while(|sentence| gates::refers_back(sentence));
+    let past = sentences.filter(|sentence| !speaks_of_plan(sentence)).map(|sentence| {
+        let said = sentence.replace(" currently ", " ").replace(" now ", " ").replace("The current ", "The ");
+        let bare = said.strip_prefix("Currently, ").or_else(|| said.strip_prefix("Currently "));
+        capitalised(bare.unwrap_or(&said))
+    });
+    let past: Vec<String> = past.collect();
+    let told = &past[problem_start(&past)..];
+    let first = told.first().map(|first| without_contrast(first));
+    let sentences = first.iter().map(String::as_str).chain(told.iter().skip(1).map(String::as_str));
+    sentences::join_fitting(sentences, REASON_CHARS)
+}
+
+/// Openings of a sentence that says what is wrong with what the sentence before it describes.
+const CONTRASTS: &[&str] = &["However, ", "But ", "Unfortunately, ", "Instead, "];
+
+/// Where the problem of a plan begins: at the sentence before the one that opens with a contrast, or at that one if
+/// both do not fit.
+fn problem_start(sentences: &[String]) -> usize {
+    let contrasts = |sentence: &String| CONTRASTS.iter().any(|opening| sentence.starts_with(opening));
+    match sentences.iter().position(contrasts) {
+        Some(at) if at > 0 => {
+            let both = sentences[at - 1].chars().count() + sentences[at].chars().count();
+            if both < REASON_CHARS { at - 1 } else { at }
+        }
+        _ => 0,
+    }
+}
+
+/// The sentence without the word that contrasts it with one that is not told.
+fn without_contrast(sentence: &str) -> String {
+    let bare = CONTRASTS.iter().find_map(|opening| sentence.strip_prefix(opening));
+    capitalised(bare.unwrap_or(sentence))
+}
+
+/// Whether a sentence of a plan tells what is to be done.
+fn speaks_of_plan(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    [
+        "this plan",
+        "this task",
+        "will ",
+        "we need",
+        "needs to ",
+        "need to ",
+        "should ",
+        "the goal",
+        "goal: ",
+        "this adds",
+        "want",
+    ]
+    .iter()
+    .any(|phrase| lower.contains(phrase))
+}
