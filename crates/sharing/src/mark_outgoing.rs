@@ -35,16 +35,22 @@ pub(crate) fn mark_outgoing_rows(
         change = number;
     }
     if space.mode.sends() {
+        let mut last = tx.change_cursor()?;
         for (kind, mark) in [(RowKind::Observation, &mut observation), (RowKind::Account, &mut account)] {
             let project = if space.own { None } else { space.project };
             if !space.own && project.is_none() {
                 continue;
             }
             let ids = tx.own_row_ids_after(kind, project, *mark, MARK_ROWS_MAX)?;
-            more |= ids.len() == MARK_ROWS_MAX as usize;
+            let is_last = ids.len() < MARK_ROWS_MAX as usize;
+            more |= !is_last;
             for id in ids {
                 mark_row(tx, &space, RowId::new(kind, id), rules, now)?;
                 *mark = id;
+            }
+            if is_last {
+                // Also past the rows of others, which would otherwise be read again in every transaction.
+                *mark = (*mark).max(*last.last_seen_mut(kind));
             }
         }
     }

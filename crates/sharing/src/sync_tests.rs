@@ -441,6 +441,24 @@ fn member_who_joins_later_gets_the_newest_first() {
 }
 
 #[test]
+fn received_rows_are_looked_at_once_for_sending() {
+    let (_, mira, jonas) = two_members();
+    for at in 0..3 {
+        mira.decide(&format!("Rule number {at}"));
+    }
+    mira.sync();
+    jonas.sync();
+    jonas.sync();
+    let store = jonas.store.lock().unwrap();
+    let spaces = store.read().spaces().unwrap();
+    assert_eq!(spaces[0].sealed_observation, store.read().change_cursor().unwrap().observation);
+    drop((spaces, store));
+    // An own row after them still leaves.
+    jonas.decide("Round credit notes up");
+    assert_eq!(jonas.sync().sent, 1);
+}
+
+#[test]
 fn clocks_that_are_a_year_off_make_no_row_the_newest() {
     const YEAR: i64 = 365 * 24 * 3_600 * 1_000;
     let (_, mira, jonas) = two_members();
