@@ -55,14 +55,27 @@ impl StoreReader<'_> {
         Ok(found.flatten())
     }
 
-    /// The portable form of one observation.
+    /// Whether the row is there and no other member's.
+    fn is_own_row(&self, row: RowId) -> Result<bool, StoreError> {
+        let sql = format!("SELECT 1 FROM {} WHERE id = ?1 AND member IS NULL", row.kind.table());
+        Ok(self.0.prepare_cached(&sql)?.exists([row.row_id])?)
+    }
+
+    /// The portable form of one own observation.
     pub fn observation_record(&self, id: ObservationId) -> Result<Option<ObservationRecord>, StoreError> {
+        // Without this the query below would read on, through all rows of others, to the next own one.
+        if !self.is_own_row(RowId::new(RowKind::Observation, id.0))? {
+            return Ok(None);
+        }
         let found = self.observation_records(None, id.0 - 1, 1)?;
         Ok(found.into_iter().find(|(row, _)| *row == id.0).map(|(_, record)| record))
     }
 
-    /// The portable form of one account.
+    /// The portable form of one own account.
     pub fn account_record(&self, id: AccountId) -> Result<Option<AccountRecord>, StoreError> {
+        if !self.is_own_row(RowId::new(RowKind::Account, id.0))? {
+            return Ok(None);
+        }
         let found = self.account_records(None, id.0 - 1, 1)?;
         Ok(found.into_iter().find(|(row, _)| *row == id.0).map(|(_, record)| record))
     }
