@@ -14,5 +14,12 @@ export function saveFile(rows, name = 'memories') {
   toast(`Exported ${plural(rows.length, 'entry', 'entries')}.`);
 }
 
-/** A button that saves the rows that `rows()` returns when it is pressed. */
-export const exportButton = (rows, name) => h('button', { type: 'button', class: 'small', 'data-act': 'export-list', title: 'Saves the rows that are listed as a JSON file', onclick: () => saveFile(rows(), name) }, 'Export');
+/** A button that saves the rows that `listed()` returns when it is pressed. */
+export function exportButton(listed, name) {
+  const save = () => {
+    const rows = listed();
+    if (rows.length > 0) saveFile(rows, name);
+    else toast('Nothing to export: the list is empty.');
+  };
+  return h('button', { type: 'button', class: 'small', 'data-act': 'export-list', title: 'Saves the rows that are listed as a JSON file', onclick: save }, 'Export');
+}

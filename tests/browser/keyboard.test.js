@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { card, focused, opened, shown, until, visit, walk } from './stage.js';
+import { becomes, card, focused, opened, shown, until, visit, walk } from './stage.js';
 
 const it = opened(async (stage) => {
   await stage.turn('Count the gulls');
@@ -119,6 +119,27 @@ test('letters lead everywhere', async () => {
   await page.locator('.card-body').waitFor();
   await press('Escape');
   await page.locator('.card-body').waitFor({ state: 'detached' });
+});
+
+test('forgotten rows are restored, and the focus stays in the list', async () => {
+  for (const title of ['Terns nest on the mole', 'Terns leave in September']) {
+    const row = await stage.save({ text: `${title}.`, title, type: 'discovery' });
+    await stage.api('DELETE', `/api/observations/${row.id}`);
+  }
+  await visit(page, 'trash');
+  const rows = page.locator('.row', { hasText: 'Terns' });
+  await rows.nth(1).waitFor();
+  await page.locator('.skip').focus();
+  await press('Enter');
+  await walk(page, 'Tab', '.row button', 4);
+  await press('Enter');
+  await becomes(page, () => rows.count(), 1);
+  await focus('.row button', 'the row that took its place');
+  await press('Enter');
+  await page.getByText('The trash is empty').waitFor();
+  await focus('main');
+  await visit(page, 'feed');
+  await card(page, 'Terns nest on the mole').waitFor();
 });
 
 test('dialogs hold the focus and give it back', async () => {

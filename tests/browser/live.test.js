@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { card, held, measured, median, picture, staged, visit } from './stage.js';
 
 const stage = staged();
+const empty = staged();
 
 test('an empty memory says what to do', async () => {
   const page = await stage.page();
@@ -16,6 +17,23 @@ test('an empty memory says what to do', async () => {
   }
   await visit(page, 'dashboard');
   await page.getByText('No data yet.').first().waitFor();
+  assert.deepEqual(page.troubles, []);
+  await page.context().close();
+});
+
+test('the first memory of an empty store is added by hand', async () => {
+  const page = await empty.page();
+  await page.getByText('You can also add a memory by hand').waitFor();
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.locator('.toast', { hasText: 'Nothing to export' }).waitFor();
+  await page.getByRole('button', { name: 'Add a memory' }).click();
+  const dialog = page.getByRole('dialog');
+  assert.equal(await dialog.getByLabel('Project').count(), 0, 'there is no project to choose');
+  assert.ok(await dialog.getByRole('checkbox').isChecked(), 'it applies to all projects');
+  await dialog.getByRole('textbox').first().fill('Releases leave the harbour on Tuesdays.');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await card(page, 'Releases leave the harbour').waitFor();
+  assert.equal(await page.getByText('No memories yet').count(), 0);
   assert.deepEqual(page.troubles, []);
   await page.context().close();
 });

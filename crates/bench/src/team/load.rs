@@ -140,9 +140,11 @@ fn write_at_once(
 pub(super) fn first_join(bench: &TeamBench, count: u128) -> anyhow::Result<Vec<TeamFigure>> {
     let space = bench.admin.project("big")?.id;
     let mut loaded = 0;
+    let mut newest = String::new();
     while loaded < count {
         let some = PER_LOADER.min(count - loaded);
-        let loader = bench.admin.new_member(&bench.replicas[0], &format!("loader{loaded}"))?;
+        newest = format!("loader{loaded}");
+        let loader = bench.admin.new_member(&bench.replicas[0], &newest)?;
         loader.push(space, &records(1_000_000_000 + loaded, some, bench.now)?)?;
         loaded += some;
     }
@@ -154,12 +156,11 @@ pub(super) fn first_join(bench: &TeamBench, count: u128) -> anyhow::Result<Vec<T
     let machine = BenchMachine::join_only(&bench.exe, "big", &bench.admin, &bench.replicas[0], "newcomer")?;
     let begun = Instant::now();
     let mut share = machine.begin(&["team", "share", "--yes"])?;
-    machine.wait_for_count(500)?;
+    machine.wait_for_records(500)?;
     let first = begun.elapsed();
-    let found = machine.mem(&["search", "who:loader0", "invoices", "--json"])?;
+    let found = machine.mem(&["search", &format!("who:{newest}"), "invoices", "--json"])?;
     anyhow::ensure!(found.contains("whole cents"), "the first page cannot be searched: {found}");
-    // Its own row is one more.
-    machine.wait_for_count(u64::try_from(count)?)?;
+    machine.wait_for_records(i64::try_from(count)?)?;
     let all = begun.elapsed();
     anyhow::ensure!(share.wait()?.success(), "`team share` failed");
     Ok(vec![

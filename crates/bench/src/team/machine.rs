@@ -88,10 +88,12 @@ impl BenchMachine {
         })
     }
 
-    /// Waits until it has so many memories.
-    pub(super) fn wait_for_count(&self, count: u64) -> anyhow::Result<()> {
+    /// Waits until it holds so many records of its spaces.
+    pub(super) fn wait_for_records(&self, count: i64) -> anyhow::Result<()> {
         let store = self.store()?;
-        wait_until(Duration::from_millis(100), || Ok(store.read().counts()?.observations >= count))
+        wait_until(Duration::from_millis(100), || {
+            Ok(store.read().spaces()?.iter().map(|space| space.live).sum::<i64>() >= count)
+        })
     }
 
     /// One of its hooks, to be measured.
