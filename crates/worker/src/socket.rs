@@ -7,6 +7,7 @@
 //! - `status`: replies with a [`WorkerStatus`](crate::WorkerStatus).
 //! - `open`: creates a single-use link to the viewer.
 //! - `rotate`: replaces the install token.
+//! - `team`: a team was joined or a project shared; the next round with its server begins at once.
 //! - `stop`: shuts the worker down.
 //!
 //! Invariant: requests of other users are dropped, and reading a request is bounded in size and time.
@@ -126,6 +127,10 @@ async fn handle_request(
             Ok(_) => "rotated".to_owned(),
             Err(error) => error.to_string(),
         },
+        "team" => {
+            worker.team_signal.notify();
+            "notified".to_owned()
+        }
         "stop" => {
             // The client waits for the connection to close, which happens when the process ends.
             write.write_all(b"stopping\n").await?;

@@ -107,6 +107,16 @@ fn recall_request_wakes_the_scheduler() {
 }
 
 #[test]
+fn team_request_wakes_the_team_thread() {
+    let stage = ListeningWorker::start();
+    assert!(!stage.worker.team_signal.wait(Duration::ZERO));
+    let reply = client::send_request(&stage.socket, "team", None).unwrap();
+    assert_eq!(reply.as_deref(), Some("notified"));
+    assert!(stage.worker.team_signal.wait(Duration::ZERO));
+    stage.worker.scheduler.stop(Duration::from_secs(9));
+}
+
+#[test]
 fn acknowledged_recalls_are_counted() {
     let stage = ListeningWorker::start();
     assert_eq!(stage.status().recalls, 0);

@@ -143,6 +143,14 @@ pub(super) fn ensure_running(app: &App) -> anyhow::Result<&'static str> {
     }
 }
 
+/// Starts the worker, or wakes the running one, so that it synchronises with the team at once.
+pub(super) fn ensure_synchronising(app: &App) -> anyhow::Result<()> {
+    ensure_running(app)?;
+    // A worker of an earlier version does not know the request and looks by itself some seconds later.
+    client::send_request(&socket_path(app), "team", Some(Duration::from_secs(READY_SECONDS)))?;
+    Ok(())
+}
+
 /// How long to wait for the worker to get ready: longer if it has to migrate the database first, which
 /// rewrites all of it.
 fn start_timeout(app: &App) -> Duration {

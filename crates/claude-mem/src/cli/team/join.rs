@@ -146,7 +146,7 @@ fn join_with_token(
 fn keep_membership(file: &TeamFile, app: &App) -> anyhow::Result<()> {
     save_team(&app.data, file)?;
     // The first round fetches the members; a worker that is not wanted is not started.
-    if let Err(error) = worker::ensure_running(app) {
+    if let Err(error) = worker::ensure_synchronising(app) {
         output::print_note(format!("the worker does not run: {error}"))?;
     }
     Ok(())

@@ -155,7 +155,7 @@ pub(super) fn run(args: &ShareArgs, app: &App, screen: &mut Screen) -> anyhow::R
         NewSpace { uid, own: args.own, project, mode, history: args.history, generation: String::new() };
     lock(&team.store).write(|tx| tx.put_space(&space))?;
     // The worker fetches what there is, newest first; of a large project that takes minutes.
-    if let Err(error) = worker::ensure_running(app) {
+    if let Err(error) = worker::ensure_synchronising(app) {
         output::print_note(format!("the worker does not run: {error}"))?;
         if let Err(error) = team.round(None, false) {
             output::print_note(format!("not synchronised yet: {error}"))?;
