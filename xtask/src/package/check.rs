@@ -162,7 +162,7 @@ fn check_wheel_runners(out: &Path, scratch: &Path, target: ReleaseTarget) -> any
     match rig::client::find_on_path("pipx") {
         None => println!("pipx: not tried, it is not on the PATH"),
         Some(pipx) => check_one("pipx", &home("pipx")?, |home| {
-            let (bin, state) = (scratch.join("pipx-bin"), scratch.join("pipx"));
+            let (bin, state) = (scratch.join("pipx-bin"), scratch.join("pipx-state"));
             let place = |name: &str, folder: &str| format!("{name}={}", state.join(folder).display());
             // Its own files are the user's, not part of the installation.
             let pipx = format!(
