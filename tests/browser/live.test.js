@@ -28,7 +28,7 @@ test('the first memory of an empty store is added by hand', async () => {
   await page.locator('.toast', { hasText: 'Nothing to export' }).waitFor();
   await page.getByRole('button', { name: 'Add a memory' }).click();
   const dialog = page.getByRole('dialog');
-  assert.equal(await dialog.getByLabel('Project').count(), 0, 'there is no project to choose');
+  assert.equal(await dialog.getByLabel('Project', { exact: true }).count(), 0, 'there is no project to choose');
   assert.ok(await dialog.getByRole('checkbox').isChecked(), 'it applies to all projects');
   await dialog.getByRole('textbox').first().fill('Releases leave the harbour on Tuesdays.');
   await dialog.getByRole('button', { name: 'Save' }).click();

@@ -228,8 +228,8 @@ settings! {
         worker: WorkerStart = "auto", SettingKind::Choice(WorkerStart::NAMES);
         /// The worker exits after this long without a session or an open page.
         worker_idle_minutes: u32 = "30", number(1, 10_080, "minutes");
-        /// Port of the viewer and the API, on 127.0.0.1 only. 0 selects 37700 plus the last two
-        /// digits of your user id, or any free port.
+        /// Port of the viewer and the API, on 127.0.0.1 only. 0 selects the last worker's port;
+        /// the first is 37700 plus the last two digits of your user id, or any free one.
         port: u16 = "0", number(0, 65_535, "(a port)"), older "WORKER_PORT";
         /// Let `claude-mem open` start the browser. Off: it prints the link.
         viewer_open: bool = "on", SettingKind::Switch;

@@ -28,15 +28,12 @@ use claude_mem_core::paths;
 /// Base of the default port. The last two digits of the user id are added, so that users differ.
 const PORT: u16 = 37_700;
 
-/// Listens on 127.0.0.1, on the given port or, if that is taken, on the last worker's or any free one. 0
-/// means the default port. `last_port` is the file of the last worker's port: an open page reconnects to it.
+/// Listens on 127.0.0.1, on the first free port of [`ports_to_try`]. `last_port` is the file of the last worker's
+/// port.
 pub(crate) fn bind(port: u16, last_port: &Path) -> io::Result<(TcpListener, u16)> {
-    let usual = || PORT + (rustix::process::getuid().as_raw() % 100) as u16;
     let last = read_port(last_port);
-    let wanted = if port == 0 { usual() } else { port };
     let mut bound = Err(io::ErrorKind::AddrInUse.into());
-    // Any free port comes last.
-    for port in [Some(wanted), last, Some(0)].into_iter().flatten() {
+    for port in ports_to_try(port, last).into_iter().flatten() {
         bound = TcpListener::bind((Ipv4Addr::LOCALHOST, port));
         let is_taken =
             |e: &io::Error| matches!(e.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied);
@@ -51,6 +48,16 @@ pub(crate) fn bind(port: u16, last_port: &Path) -> io::Result<(TcpListener, u16)
         paths::replace_file(last_port, format!("{port}\n").as_bytes())?;
     }
     Ok((listener, port))
+}
+
+/// The configured port comes first. Without one (0) it is the last worker's, to which open pages reconnect, then the
+/// default one. Any free port comes last.
+fn ports_to_try(configured: u16, last: Option<u16>) -> [Option<u16>; 3] {
+    if configured != 0 {
+        return [Some(configured), last, Some(0)];
+    }
+    let default = PORT + (rustix::process::getuid().as_raw() % 100) as u16;
+    [last, Some(default), Some(0)]
 }
 
 /// The port in the file; `None` without a readable file.
@@ -134,4 +141,17 @@ fn build_router(api: &Arc<ApiState>) -> Router {
             let status = StatusCode::METHOD_NOT_ALLOWED;
             ready(dispatch::handle_unmatched(&not_so, request, status))
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_port_comes_before_the_default_but_after_the_configured() {
+        assert_eq!(ports_to_try(0, Some(40_001))[0], Some(40_001));
+        assert!(ports_to_try(0, None)[1].is_some_and(|port| port >= PORT));
+        assert_eq!(ports_to_try(50_000, Some(40_001)), [Some(50_000), Some(40_001), Some(0)]);
+        assert_eq!(ports_to_try(0, Some(40_001))[2], Some(0));
+    }
 }
