@@ -8,6 +8,7 @@ use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::gates::first_word;
+use crate::staging::{is_staged, names_a_file};
 use crate::text::{content_words, overlap};
 
 /// What a frame is about.
@@ -75,6 +76,25 @@ impl<'c> ClaimFrame<'c> {
         self.leads.iter().any(|lead| matches!(lead.kind, ClaimKind::Commit | ClaimKind::PullRequest))
     }
 
+    /// The files of the change: of commits for which files were staged by name, these.
+    pub(super) fn shown_files(&self) -> Vec<String> {
+        let commits = || self.leads.iter().filter(|lead| lead.kind == ClaimKind::Commit);
+        let named = commits().count() > 0 && commits().all(|commit| !commit.staged.is_empty());
+        if !named {
+            return self.files.clone();
+        }
+        let staged: Vec<String> = commits().flat_map(|commit| commit.staged.iter().cloned()).collect();
+        let mut shown: Vec<String> =
+            self.files.iter().filter(|file| is_staged(file, &staged)).cloned().collect();
+        // What a command or a subagent changed is known by its name alone.
+        for path in staged {
+            if names_a_file(&path) && !shown.contains(&path) {
+                shown.push(path);
+            }
+        }
+        shown
+    }
+
     /// Whether it says enough for a row of its own without a commit.
     pub(super) fn is_strong(&self) -> bool {
         let told = self.details.iter().filter(|claim| claim.source != TextSource::Plan);
@@ -89,7 +109,7 @@ impl<'c> ClaimFrame<'c> {
     }
 
     /// Whether a commit of the frame says more than its subject.
-    fn explains_itself(&self) -> bool {
+    pub(super) fn explains_itself(&self) -> bool {
         let mut commits = self.leads.iter().filter(|lead| lead.kind == ClaimKind::Commit);
         commits.any(|lead| lead.text.chars().count() >= COMMIT_BODY_CHARS_MIN)
     }

@@ -5,8 +5,9 @@ use crate::agent_claims::names_cause;
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::gates;
+use crate::report::{self, without_line_numbers};
 use crate::sentences::TextDocument;
-use crate::text::{capitalised, content_words, is_name};
+use crate::text::{capitalised, content_words, lower_first};
 use crate::titles::{headline, shorten};
 
 use super::frames::ClaimFrame;
@@ -34,15 +35,45 @@ pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
         best(frame, |claim| claim.kind == ClaimKind::Done && claim.worth >= least && is_title(claim))
     };
     let cause = || best(frame, |claim| claim.kind == ClaimKind::Cause && is_title(claim));
-    let other = || best(frame, is_title);
+    let other = || best(frame, |claim| is_title(claim) && title_score(claim) >= OTHER_TITLE_SCORE_MIN);
     let title = |claim: &Claim| sentence_title(&claim.text);
     let requested = request_title(frame.request);
     // The only sentence is told below the request, rather than alone as a title.
     let lone = requested.clone().filter(|_| frame.details.len() == 1);
-    lone.or_else(|| done(TITLE_WORTH_MIN).or_else(cause).map(title))
+    lone.or_else(|| done(TITLE_WORTH_MIN).map(title))
+        // The cause is over once the work is done; the narrative tells it.
+        .or_else(|| report_title(&frame.report))
+        .or_else(|| cause().map(title))
         .or(requested)
         .or_else(|| done(0.0).or_else(other).map(title))
 }
+
+/// The first item of a report that says what was done and stands alone, without the file in front of it.
+fn report_title(report: &[&str]) -> Option<String> {
+    report.iter().find_map(|item| {
+        let bare = match item.split_once(": ") {
+            Some((label, rest)) if label.starts_with('`') && label.ends_with('`') => rest,
+            _ => item,
+        };
+        // The heading of a repaired fault.
+        if bare.starts_with(report::FIXED_LABEL) && bare.chars().count() <= TITLE_CHARS_MAX {
+            return Some(bare.trim_end_matches('.').to_owned());
+        }
+        // "Moved the cursor into the store: a; b": the list is told below it.
+        let lead = bare.split_once(": ").map_or("", |(lead, _)| lead);
+        let is_whole = lead.matches(['`', '"']).count().is_multiple_of(2);
+        let leads = is_whole && gates::has_verb(lead) && content_words(lead).len() >= LEAD_WORDS_MIN;
+        let title = sentence_title(if leads { lead } else { bare });
+        let works = report::opens_with_work(&title) || (leads && report::is_passive(&title));
+        (works && reads_as_title(&title, bare) && !title.ends_with('…')).then_some(title)
+    })
+}
+
+/// Words that mean something in a sentence that introduces a list, if it is a title.
+const LEAD_WORDS_MIN: usize = 3;
+
+/// A sentence that neither says what was done nor why titles a change if it reads at least this well.
+const OTHER_TITLE_SCORE_MIN: f32 = 0.35;
 
 /// The title of a commit, pull request or plan. One that says only that a review was answered is completed by the
 /// first statement of its body.
@@ -96,17 +127,6 @@ fn is_vague(title: &str) -> bool {
     let words = subject.split(|c: char| !(c.is_alphanumeric() || c == '-')).filter(|word| word.len() > 1);
     let mut told = words.map(str::to_lowercase).filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
     told.all(|word| VAGUE_WORDS.contains(&word.as_str()) || content_words(&word).is_empty())
-}
-
-/// The statement with a small first letter, unless its first word is a name.
-fn lower_first(text: &str) -> String {
-    let mut chars = text.chars();
-    match (chars.next(), text.split_whitespace().next()) {
-        (Some(first), Some(word)) if !is_name(word) && word.chars().skip(1).all(char::is_lowercase) => {
-            first.to_lowercase().chain(chars).collect()
-        }
-        _ => text.to_owned(),
-    }
 }
 
 /// What a change did, for the account: its title, unless that is a cause.
@@ -218,7 +238,7 @@ const SEQUENCE: &[&str] = &["step", "first", "second", "third", "finally", "next
 /// Beginnings of a title that says what was done to something it does not name.
 #[rustfmt::skip]
 const SUBJECTLESS: &[&str] = &[
-    "fixed by ", "caused by ", "done by ", "solved by ", "before: ", "after: ", "before — ", "after — ", "just ", "builds ",
+    "fixed by ", "caused by ", "changed to ", "moved to ", "renamed to ", "switched to ", "replaced with ", "replaced by ", "done by ", "solved by ", "before: ", "after: ", "before — ", "after — ", "just ", "builds ",
     "adds ", "creates ", "allows ", "makes ", "uses ", "shows ", "returns ", "displays ", "includes ", "handles ", "covers ",
     "provides ", "removes ", "updates ", "moves ", "replaces ", "extracts ", "normalizes ",
 ];
@@ -236,19 +256,32 @@ fn is_title(claim: &Claim) -> bool {
     }
     let title = sentence_title(&claim.text);
     let row = claim.text.split(" — ").next().is_some_and(|cell| cell.split_whitespace().count() < 2);
-    gates::stands_alone(&claim.text)
-        && gates::stands_alone(&title)
-        && gates::has_verb(&title)
-        && (gates::names_something(&title) || content_words(&title).len() >= PLAIN_TITLE_WORDS_MIN)
-        && !row
-        && !is_labelled(&title)
-        && !ends_half(&title, &claim.text)
+    gates::stands_alone(&claim.text) && !row && reads_as_title(&title, &claim.text)
+}
+
+/// Whether a title made of a sentence says something by itself.
+fn reads_as_title(title: &str, sentence: &str) -> bool {
+    gates::stands_alone(title)
+        && gates::has_verb(title)
+        && (gates::names_something(title) || content_words(title).len() >= PLAIN_TITLE_WORDS_MIN)
+        && !is_labelled(title)
+        && !is_labelled_step(title)
+        && !gates::has_unbound_pronoun(title)
+        && !ends_half(title, sentence)
         && !SUBJECTLESS.iter().any(|start| title.to_lowercase().starts_with(start))
-        && !gates::is_passing_trouble(&title)
-        && !tells_status(&title)
+        && !gates::is_passing_trouble(title)
+        && !tells_status(title)
         && !format!(" {title} ").contains(" I ")
         && title.matches(" — ").count() < 2
-        && claim.text.chars().count() <= 280
+        && sentence.chars().count() <= 280
+}
+
+/// "Cloud console — Create a client": a step that somebody is to take, behind the place where.
+fn is_labelled_step(title: &str) -> bool {
+    let parts = title.split_once(" — ").or_else(|| title.split_once(": "));
+    parts.is_some_and(|(head, rest)| {
+        !gates::has_verb(head) && gates::opens_with_step(rest) && rest.starts_with(char::is_uppercase)
+    })
 }
 
 /// "Research: Completed": how far the work is.
@@ -273,7 +306,7 @@ fn ends_half(title: &str, text: &str) -> bool {
 }
 
 /// The text without what stands in round brackets after a space.
-fn without_brackets(text: &str) -> String {
+pub(super) fn without_brackets(text: &str) -> String {
     let (mut kept, mut rest) = (String::new(), text);
     while let Some((before, inside)) = rest.split_once(" (") {
         kept.push_str(before);
@@ -338,7 +371,7 @@ fn behind_labels(text: &str) -> &str {
 pub(super) fn sentence_title(text: &str) -> String {
     let rest = behind_labels(text);
     let first = crate::sentences::split(rest).first().copied().unwrap_or(rest);
-    headline(first, Language::detect(rest)).trim_end_matches('.').to_owned()
+    headline(&without_line_numbers(first), Language::detect(rest)).trim_end_matches('.').to_owned()
 }
 
 /// Requests that are questions, whatever their punctuation.
@@ -357,6 +390,11 @@ const WORK_ORDERS: &[&str] = &[
     "allow", "prevent", "increase", "reduce", "improve", "simplify", "document", "bump", "migrate", "port", "drop",
 ];
 
+/// Whether a title orders a change.
+pub(super) fn is_order(title: &str) -> bool {
+    WORK_ORDERS.contains(&gates::first_word(title).as_str())
+}
+
 /// The request, if it reads as a statement of work: "Add a filter to the list".
 fn request_title(request: &str) -> Option<String> {
     let first = crate::sentences::split(request).first().map(|s| (*s).to_owned()).unwrap_or_default();
@@ -368,7 +406,7 @@ fn request_title(request: &str) -> Option<String> {
         && !ASKING.iter().any(|start| lower.starts_with(start));
     let words = content_words(&first).len();
     let wishes = first.contains(" should ") && !lower.contains("n't ") && !lower.contains(" not work");
-    let asks = WORK_ORDERS.contains(&gates::first_word(&first).as_str()) || wishes;
+    let asks = is_order(&first) || wishes;
     let concrete = words >= 5 || gates::names_something(&first);
     let fits = plain && asks && concrete && (3..=16).contains(&words) && first.chars().count() <= 140;
     fits.then(|| sentence_title(&crate::user_claims::as_statement(&first)))
