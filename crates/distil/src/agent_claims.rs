@@ -121,13 +121,17 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
 fn option_paragraphs(document: &TextDocument) -> BTreeSet<usize> {
     let mut last = None;
     let mut options = BTreeSet::new();
+    let mut several = false;
     for sentence in &document.sentences {
         if last != Some(sentence.paragraph) && is_option(&sentence.text) {
             options.insert(sentence.paragraph);
         }
+        // "A. … B. …" on lines that follow each other are one paragraph.
+        let is_first = options.contains(&sentence.paragraph);
+        several |= is_first && [" B. ", " B) ", " b) "].iter().any(|mark| sentence.text.contains(mark));
         last = Some(sentence.paragraph);
     }
-    if options.len() < 2 { BTreeSet::new() } else { options }
+    if options.len() < 2 && !several { BTreeSet::new() } else { options }
 }
 
 /// "A. …", "b) …", "Option 2: …", "Approach A — …".

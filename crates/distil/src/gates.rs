@@ -195,6 +195,14 @@ pub(crate) fn names_something(text: &str) -> bool {
         })
 }
 
+/// Whether a word in code marks is more than a plain word or a style class: `onPrint`, `list.rs`, `--json`.
+pub(crate) fn names_code(text: &str) -> bool {
+    let is_code = |span: &str| {
+        span.starts_with("--") || span.contains(|c: char| c.is_uppercase() || "_(./".contains(c))
+    };
+    text.split('`').skip(1).step_by(2).any(is_code)
+}
+
 /// "When the last row is deleted": a condition without what follows from it.
 fn is_half_clause(text: &str) -> bool {
     opens_subordinate(text) && !text.contains([',', '—', '–', '→', ';'])

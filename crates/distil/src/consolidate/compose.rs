@@ -21,7 +21,7 @@ use crate::text::{capitalised, content_words, full_stop, shared};
 use crate::turn_outcome::is_prose_file;
 
 use super::decision::compose_decision;
-use super::finding::compose_finding;
+use super::finding::{compose_finding, new_words};
 use super::frames::{COMMIT_BODY_CHARS_MIN, ClaimFrame, DETAIL_WORTH_MIN, FrameKind, names_file};
 use super::narrative::{NarrativeRoom, StoryBlock, StorySentence, WHOLE_CHARS_MAX, fill};
 use super::plan_reason::plan_reason;
@@ -135,10 +135,21 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     made.text.concepts =
         draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
     let told = committed || !made.text.narrative.is_empty() || says_enough(&made.text);
+    // "Removed the button" below "Remove the button": the request says as much.
+    let repeats = frame.leads.is_empty()
+        && !caused
+        && titles::is_order(&made.text.title)
+        && !gates::names_something(&made.text.title)
+        && !gates::names_code(&made.text.narrative)
+        && made.text.facts.is_empty()
+        && new_words(&made.text.title, &made.text.narrative) < REPORT_NEW_WORDS_MIN;
     let styles =
         !committed && !caused && gates::is_styling(&format!("{} {}", made.text.title, made.text.narrative));
-    (told && !styles).then_some(made)
+    (told && !styles && !repeats).then_some(made)
 }
+
+/// Words that a report must add to the request that it is told below.
+const REPORT_NEW_WORDS_MIN: usize = 5;
 
 /// The title of a change that says nothing else must have this many words that mean something.
 const TITLE_ALONE_WORDS_MIN: usize = 8;
@@ -167,7 +178,9 @@ fn work_kind(frame: &ClaimFrame<'_>, title: &str, caused: bool) -> ObservationTy
 
 /// Whether a title says that something was done, or orders it.
 fn says_work(title: &str) -> bool {
-    opens_with_work(title) || is_passive(title) || titles::is_order(title)
+    // "The callback is never called" says how it is.
+    let states = title.split_whitespace().take(5).any(|word| matches!(word, "is" | "are" | "was" | "were"));
+    opens_with_work(title) || (is_passive(title) && !states) || titles::is_order(title)
 }
 
 /// Weight of the first item of a report; those behind it weigh a little less, so that the first ones are told.

@@ -76,7 +76,7 @@ fn without_title(title: &str, narrative: &str) -> Option<String> {
 const FINDING_NEW_WORDS_MIN: usize = 4;
 
 /// Words that mean something in a text and not in its title.
-fn new_words(title: &str, text: &str) -> usize {
+pub(super) fn new_words(title: &str, text: &str) -> usize {
     let known = content_words(title);
     content_words(text).difference(&known).count()
 }

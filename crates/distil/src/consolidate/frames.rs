@@ -8,6 +8,7 @@ use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::gates::first_word;
+use crate::report::FIXED_LABEL;
 use crate::staging::{is_staged, names_a_file};
 use crate::text::{content_words, overlap};
 
@@ -101,6 +102,7 @@ impl<'c> ClaimFrame<'c> {
         let mut told = told.filter(|claim| claim.kind != ClaimKind::Finished);
         told.any(|claim| claim.worth >= STRONG_WORTH_MIN || claim.kind == ClaimKind::Done)
             || !self.leads.is_empty()
+            || self.report.iter().any(|item| item.starts_with(FIXED_LABEL))
     }
 
     /// The worth of the detail that is most worth remembering.

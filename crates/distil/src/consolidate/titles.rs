@@ -256,13 +256,12 @@ fn is_title(claim: &Claim) -> bool {
     }
     let title = sentence_title(&claim.text);
     let row = claim.text.split(" — ").next().is_some_and(|cell| cell.split_whitespace().count() < 2);
-    gates::stands_alone(&claim.text) && !row && reads_as_title(&title, &claim.text)
+    gates::stands_alone(&claim.text) && gates::has_verb(&title) && !row && reads_as_title(&title, &claim.text)
 }
 
 /// Whether a title made of a sentence says something by itself.
 fn reads_as_title(title: &str, sentence: &str) -> bool {
     gates::stands_alone(title)
-        && gates::has_verb(title)
         && (gates::names_something(title) || content_words(title).len() >= PLAIN_TITLE_WORDS_MIN)
         && !is_labelled(title)
         && !is_labelled_step(title)
