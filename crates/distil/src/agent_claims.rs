@@ -32,7 +32,7 @@ const UNRANKED_WORTH: f32 = 0.5;
 const REPORT_SCORE_MIN: f32 = 6.0;
 
 /// The heading of a text stands among so many sentences at its beginning.
-const OPENING_SENTENCES: usize = 3;
+const OPENING_SENTENCES: usize = 6;
 
 /// Extracts the claims of one text of the agent.
 pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u32) -> Vec<Claim> {

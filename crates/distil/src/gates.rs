@@ -109,7 +109,7 @@ pub(crate) fn refers_back(text: &str) -> bool {
     let second = words.next().unwrap_or_default();
     let leads =
         opens_subordinate(text) && matches!(second.as_str(), "this" | "that" | "that's" | "these" | "those");
-    leads || REFERRING.contains(&first.as_str())
+    leads || (REFERRING.contains(&first.as_str()) && !names_both(text))
 }
 
 /// Words that begin a clause of its own, in which a pronoun may refer to the clause before.
@@ -141,6 +141,12 @@ pub(crate) fn has_unbound_pronoun(text: &str) -> bool {
         before = bare;
     }
     false
+}
+
+/// "Both `read` and `write` …": it names the two.
+pub(crate) fn names_both(text: &str) -> bool {
+    let named = text.strip_prefix("Both ").map(|rest| rest.split_whitespace().take(6));
+    named.is_some_and(|mut words| words.any(|word| word == "and"))
 }
 
 /// Openings of a sentence in the middle of an argument.

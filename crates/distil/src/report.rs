@@ -231,7 +231,7 @@ fn read_item(paragraph: &[TextSentence], language: Language) -> Option<String> {
     if words < ITEM_WORDS_MIN
         || trivial
         || is_process(&item)
-        || (gates::is_dangling(&item) && !names_both(&item))
+        || (gates::is_dangling(&item) && !gates::names_both(&item))
         || is_path(&item)
         || !item.matches('"').count().is_multiple_of(2)
     {
@@ -245,12 +245,6 @@ fn read_item(paragraph: &[TextSentence], language: Language) -> Option<String> {
         Some(file) => format!("`{}`: {item}", file.trim_matches('`')),
         None => item,
     })
-}
-
-/// "Both `read` and `write` …": it names the two.
-fn names_both(item: &str) -> bool {
-    let named = item.strip_prefix("Both ").map(|rest| rest.split_whitespace().take(6));
-    named.is_some_and(|mut words| words.any(|word| word == "and"))
 }
 
 /// Whether a sentence says that something was changed, or how it is now.

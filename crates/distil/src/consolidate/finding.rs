@@ -42,6 +42,11 @@ pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> 
         && !made.text.narrative.is_empty()
     {
         made.text.narrative = format!("Asked “{question}” {}", made.text.narrative);
+    } else if let Some((answer, rest)) = made.text.narrative.split_once(". ")
+        && matches!(answer.to_lowercase().as_str(), "yes" | "no")
+    {
+        // Without its question a bare answer says nothing.
+        made.text.narrative = rest.to_owned();
     }
     made.text.subtitle = narrative::subject_of(titled, &made.text.title).unwrap_or_default();
     made.text.concepts = draft::concepts(&["how-it-works"]);

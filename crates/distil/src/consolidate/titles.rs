@@ -8,7 +8,7 @@ use crate::gates;
 use crate::report::{self, without_line_numbers};
 use crate::sentences::TextDocument;
 use crate::text::{capitalised, content_words, lower_first};
-use crate::titles::{headline, shorten};
+use crate::titles::{headline, shorten, without_speaker};
 
 use super::frames::ClaimFrame;
 
@@ -61,11 +61,13 @@ fn report_title(report: &[&str]) -> Option<String> {
         }
         // "Moved the cursor into the store: a; b": the list is told below it.
         let lead = bare.split_once(": ").map_or("", |(lead, _)| lead);
-        let is_whole = lead.matches(['`', '"']).count().is_multiple_of(2);
+        let is_whole = ['`', '"'].iter().all(|mark| lead.matches(*mark).count().is_multiple_of(2));
         let leads = is_whole && gates::has_verb(lead) && content_words(lead).len() >= LEAD_WORDS_MIN;
         let title = sentence_title(if leads { lead } else { bare });
         let works = report::opens_with_work(&title) || (leads && report::is_passive(&title));
-        (works && reads_as_title(&title, bare) && !title.ends_with('…')).then_some(title)
+        let lower = format!(" {} ", title.to_lowercase());
+        let points = POINTING.iter().any(|word| lower.contains(word));
+        (works && !points && reads_as_title(&title, bare) && !title.ends_with('…')).then_some(title)
     })
 }
 
@@ -370,6 +372,9 @@ fn behind_labels(text: &str) -> &str {
 pub(super) fn sentence_title(text: &str) -> String {
     let rest = behind_labels(text);
     let first = crate::sentences::split(rest).first().copied().unwrap_or(rest);
+    // "We moved the table" says that it was moved.
+    let bare = without_speaker(first);
+    let first = if report::opens_with_work(bare) && !bare.contains(" now ") { bare } else { first };
     headline(&without_line_numbers(first), Language::detect(rest)).trim_end_matches('.').to_owned()
 }
 
