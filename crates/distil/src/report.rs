@@ -354,7 +354,7 @@ const FIX_LABELS: &[&str] =
     &["fix", "the fix", "the fix is simple", "summary", "solution", "change", "changes"];
 
 /// "Fix 1", "Change 2", "Step 3".
-fn is_numbered(label: &str) -> bool {
+pub(crate) fn is_numbered(label: &str) -> bool {
     let mut words = label.split_whitespace();
     let named = words.next().is_some_and(|word| word.chars().all(char::is_alphabetic));
     let numbered = words.next().is_some_and(|word| word.chars().all(|c| c.is_ascii_digit()));

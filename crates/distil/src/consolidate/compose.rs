@@ -149,7 +149,7 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
 }
 
 /// Words that a report must add to the request that it is told below.
-const REPORT_NEW_WORDS_MIN: usize = 5;
+const REPORT_NEW_WORDS_MIN: usize = 6;
 
 /// The title of a change that says nothing else must have this many words that mean something.
 const TITLE_ALONE_WORDS_MIN: usize = 8;
@@ -222,6 +222,7 @@ fn cause_of_work(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
         claim.kind == ClaimKind::Cause
             && gates::stands_alone(&claim.text)
             && gates::has_verb(&claim.text)
+            && !gates::is_passing_trouble(&claim.text)
             && belongs(claim)
     };
     let (planned, said): (Vec<&Claim>, Vec<&Claim>) =

@@ -63,7 +63,8 @@ fn leave_out_repetitions(made: &mut NewObservation) {
     };
     made.text.facts.retain(|fact| !is_told(fact, &made.text.title));
     let told = format!("{} {} {}", made.text.title, made.text.narrative, made.text.facts.join(" "));
-    let is_cut = made.text.subtitle.ends_with('…');
+    let is_cut =
+        made.text.subtitle.chars().count() > OBSERVATION_TITLE_CHARS_MAX || made.text.subtitle.ends_with('…');
     let share = overlap(&content_words(&made.text.subtitle), &content_words(&told));
     if is_told(&made.text.subtitle, &told) || (is_cut && share >= OPENING_OVERLAP) {
         made.text.subtitle.clear();

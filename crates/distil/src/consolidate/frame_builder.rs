@@ -42,14 +42,22 @@ fn leads_to_question(claim: &Claim, answered: Option<Millis>) -> bool {
         && answered.is_some_and(|answered| claim.at < answered)
 }
 
-/// Whether work of an earlier turn is told by a later commit: the commit holds all its files and explains itself. The
-/// repair of a fault keeps its own row, and so does planned work.
-fn is_part_of(work: &ClaimFrame<'_>, commit: &Claim) -> bool {
-    let holds = !commit.staged.is_empty() && work.files.iter().all(|file| is_staged(file, &commit.staged));
-    holds
-        && work.leads.is_empty()
+/// Whether work of an earlier turn is told by a later commit that explains itself: the commit holds all its files, by
+/// name or because its own turns edited them again. The repair of a fault keeps its own row, and so does planned work.
+fn is_part_of(work: &ClaimFrame<'_>, committed: &ClaimFrame<'_>, commit: &Claim) -> bool {
+    let is_held = |file: &String| {
+        if commit.staged.is_empty() {
+            committed.files.contains(file)
+        } else {
+            is_staged(file, &commit.staged)
+        }
+    };
+    work.leads.is_empty()
         && !work.names_cause()
+        && !work.reports_repair()
         && commit.text.chars().count() >= COMMIT_BODY_CHARS_MIN
+        && !work.files.is_empty()
+        && work.files.iter().all(is_held)
 }
 
 /// Groups the claims of the episodes, which are in order.
@@ -160,7 +168,7 @@ impl<'c> FrameBuilder<'c> {
             frame.absorb(earlier.remove(best));
         }
         for known in earlier {
-            if known.is_strong() && !is_part_of(&known, claim) {
+            if known.is_strong() && !is_part_of(&known, &frame, claim) {
                 self.frames.push(known);
             } else {
                 frame.absorb(known);

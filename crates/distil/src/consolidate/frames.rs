@@ -7,7 +7,7 @@ use claude_mem_core::memory::ObservationType;
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
-use crate::gates::first_word;
+use crate::gates::{first_word, is_passing_trouble};
 use crate::report::FIXED_LABEL;
 use crate::staging::{is_staged, names_a_file};
 use crate::text::{content_words, overlap};
@@ -102,7 +102,12 @@ impl<'c> ClaimFrame<'c> {
         let mut told = told.filter(|claim| claim.kind != ClaimKind::Finished);
         told.any(|claim| claim.worth >= STRONG_WORTH_MIN || claim.kind == ClaimKind::Done)
             || !self.leads.is_empty()
-            || self.report.iter().any(|item| item.starts_with(FIXED_LABEL))
+            || self.reports_repair()
+    }
+
+    /// Whether its report has a heading that names a repaired fault.
+    pub(super) fn reports_repair(&self) -> bool {
+        self.report.iter().any(|item| item.starts_with(FIXED_LABEL))
     }
 
     /// The worth of the detail that is most worth remembering.
@@ -117,7 +122,11 @@ impl<'c> ClaimFrame<'c> {
     }
 
     pub(super) fn names_cause(&self) -> bool {
-        self.details.iter().any(|claim| claim.kind == ClaimKind::Cause && claim.worth >= FINDING_WORTH_MIN)
+        self.details.iter().any(|claim| {
+            claim.kind == ClaimKind::Cause
+                && claim.worth >= FINDING_WORTH_MIN
+                && !is_passing_trouble(&claim.text)
+        })
     }
 
     /// How well a commit fits the work of a turn. Planned work keeps its own row unless the commit's title

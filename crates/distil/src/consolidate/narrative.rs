@@ -324,7 +324,9 @@ fn beyond_title(title: &str, text: &str) -> String {
     if let Some(reason) = rest.strip_prefix("because ") {
         return format!("Reason: {reason}");
     }
-    let bound = BOUND_WORDS.contains(&gates::first_word(rest).as_str())
+    let first = gates::first_word(rest);
+    let bound = BOUND_WORDS.contains(&first.as_str())
+        || (first.len() > 4 && first.ends_with("ing"))
         || rest.starts_with('(')
         || gates::refers_back(rest);
     let stands = content_words(rest).len() >= REST_WORDS_MIN && !bound && gates::has_verb(rest);

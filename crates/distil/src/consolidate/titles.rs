@@ -32,10 +32,21 @@ pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
         return Some(sentence_title(&claim.text));
     }
     let done = |least: f32| {
-        best(frame, |claim| claim.kind == ClaimKind::Done && claim.worth >= least && is_title(claim))
+        best(frame, |claim| {
+            claim.kind == ClaimKind::Done
+                && claim.worth >= least
+                && is_title(claim)
+                && !gates::speaks_to_reader(&claim.text)
+        })
     };
     let cause = || best(frame, |claim| claim.kind == ClaimKind::Cause && is_title(claim));
-    let other = || best(frame, |claim| is_title(claim) && title_score(claim) >= OTHER_TITLE_SCORE_MIN);
+    let other = || {
+        best(frame, |claim| {
+            is_title(claim)
+                && title_score(claim) >= OTHER_TITLE_SCORE_MIN
+                && !gates::speaks_to_reader(&claim.text)
+        })
+    };
     let title = |claim: &Claim| sentence_title(&claim.text);
     let requested = request_title(frame.request);
     // The only sentence is told below the request, rather than alone as a title.
@@ -67,7 +78,12 @@ fn report_title(report: &[&str]) -> Option<String> {
         let works = report::opens_with_work(&title) || (leads && report::is_passive(&title));
         let lower = format!(" {} ", title.to_lowercase());
         let points = POINTING.iter().any(|word| lower.contains(word));
-        (works && !points && reads_as_title(&title, bare) && !title.ends_with('…')).then_some(title)
+        (works
+            && !points
+            && !gates::speaks_to_reader(&title)
+            && reads_as_title(&title, bare)
+            && !title.ends_with('…'))
+        .then_some(title)
     })
 }
 
@@ -281,7 +297,8 @@ fn reads_as_title(title: &str, sentence: &str) -> bool {
 fn is_labelled_step(title: &str) -> bool {
     let parts = title.split_once(" — ").or_else(|| title.split_once(": "));
     parts.is_some_and(|(head, rest)| {
-        !gates::has_verb(head) && gates::opens_with_step(rest) && rest.starts_with(char::is_uppercase)
+        let orders = gates::opens_with_step(rest) || is_order(rest);
+        !gates::has_verb(head) && orders && rest.starts_with(char::is_uppercase)
     })
 }
 
@@ -358,6 +375,13 @@ pub(super) fn without_cause_label(text: &str) -> String {
 
 fn behind_labels(text: &str) -> &str {
     let mut rest = text.trim();
+    // "Bug 2 — The cursor is stale".
+    if let Some((head, numbered)) = rest.split_once(" — ").or_else(|| rest.split_once(": "))
+        && report::is_numbered(head)
+        && numbered.split_whitespace().count() >= LABEL_WORDS_MAX
+    {
+        rest = numbered.trim_start();
+    }
     for _ in 0..2 {
         let lower = rest.to_lowercase();
         match LABELS.iter().find(|label| lower.starts_with(**label)) {
