@@ -44,10 +44,14 @@ pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
         best(frame, |claim| {
             is_title(claim)
                 && title_score(claim) >= OTHER_TITLE_SCORE_MIN
+                && behind_label(&sentence_title(&claim.text)).is_some()
                 && !gates::speaks_to_reader(&claim.text)
         })
     };
-    let title = |claim: &Claim| sentence_title(&claim.text);
+    let title = |claim: &Claim| {
+        let title = sentence_title(&claim.text);
+        behind_label(&title).unwrap_or(title)
+    };
     let requested = request_title(frame.request);
     // The only sentence is told below the request, rather than alone as a title.
     let lone = requested.clone().filter(|_| frame.details.len() == 1);
@@ -351,6 +355,16 @@ fn has_label(title: &str) -> bool {
 }
 
 const LABEL_WORDS_MAX: usize = 5;
+
+/// The statement behind the label of a title, or the title if it has none. `None` if no statement begins behind it.
+fn behind_label(title: &str) -> Option<String> {
+    let Some((_, rest)) = title.split_once(": ").filter(|_| has_label(title)) else {
+        return Some(title.to_owned());
+    };
+    let opens = matches!(gates::first_word(rest).as_str(), "the" | "a" | "an" | "each" | "every")
+        || rest.starts_with('`');
+    (opens && gates::stands_alone(rest) && gates::has_verb(rest)).then(|| capitalised(rest))
+}
 
 /// Labels in front of a cause.
 #[rustfmt::skip]
