@@ -42,17 +42,21 @@ pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> 
         && !made.text.narrative.is_empty()
     {
         made.text.narrative = format!("Asked “{question}” {}", made.text.narrative);
-    } else if let Some((answer, rest)) = made.text.narrative.split_once(". ")
-        && matches!(answer.to_lowercase().as_str(), "yes" | "no")
-    {
-        // Without its question a bare answer says nothing.
-        made.text.narrative = rest.to_owned();
+    } else {
+        made.text.narrative = without_bare_answer(&made.text.narrative);
     }
     made.text.subtitle = narrative::subject_of(titled, &made.text.title).unwrap_or_default();
     made.text.concepts = draft::concepts(&["how-it-works"]);
     // A title alone must name something from code, or it is a remark about a passing state.
     let says = frame.best_worth() >= TITLE_ALONE_WORTH_MIN && made.text.title.contains('`');
     (adds || says).then_some(made)
+}
+
+/// The narrative without a "No." whose question is not told.
+fn without_bare_answer(narrative: &str) -> String {
+    let is_bare = |answer: &str| matches!(answer.to_lowercase().as_str(), "yes" | "no");
+    let told = narrative.split_once(". ").filter(|(answer, _)| is_bare(answer));
+    told.map_or(narrative, |(_, rest)| rest).to_owned()
 }
 
 /// The narrative without sentences that say how the code was before the change.
