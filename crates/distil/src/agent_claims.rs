@@ -31,6 +31,9 @@ const UNRANKED_WORTH: f32 = 0.5;
 /// From this score on a message is a report.
 const REPORT_SCORE_MIN: f32 = 6.0;
 
+/// The heading of a text stands among so many sentences at its beginning.
+const OPENING_SENTENCES: usize = 6;
+
 /// Extracts the claims of one text of the agent.
 pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u32) -> Vec<Claim> {
     let document = TextDocument::read(text);
@@ -42,7 +45,11 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
     let is_short = count <= SHORT_SENTENCES_MAX;
     let options = option_paragraphs(&document);
     let is_status = is_status_report(&document);
-    let offers_choice = document.sentences.last().is_some_and(|last| asks_to_choose(&last.text));
+    let last = document.sentences.last().map(|last| last.paragraph);
+    let closing = document.sentences.iter().filter(|sentence| Some(sentence.paragraph) == last);
+    let offers_choice = closing.into_iter().any(|sentence| asks_to_choose(&sentence.text));
+    let opening = document.sentences.iter().take(OPENING_SENTENCES);
+    let heading = opening.enumerate().find(|(_, sentence)| sentence.block == TextBlock::Heading);
     let mut claims: Vec<Claim> = Vec::new();
     let mut claimed: Vec<usize> = Vec::new();
     for (index, sentence) in document.sentences.iter().enumerate() {
@@ -89,6 +96,11 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
         claim.worth = worth;
         claim.alone = ranker::rank(&place, language).map_or(claim.alone, |rank| rank.alone);
         claim.section.clone_from(&sentence.section);
+        if let Some((at, heading)) = heading
+            && at < index
+        {
+            claim.topic.clone_from(&heading.text);
+        }
         claim.place = place_of(sentence, index);
         claim.before = before;
         claim.after = sentences_after(&document, index);
@@ -109,13 +121,17 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
 fn option_paragraphs(document: &TextDocument) -> BTreeSet<usize> {
     let mut last = None;
     let mut options = BTreeSet::new();
+    let mut several = false;
     for sentence in &document.sentences {
         if last != Some(sentence.paragraph) && is_option(&sentence.text) {
             options.insert(sentence.paragraph);
         }
+        // "A. … B. …" on lines that follow each other are one paragraph.
+        let is_first = options.contains(&sentence.paragraph);
+        several |= is_first && [" B. ", " B) ", " b) "].iter().any(|mark| sentence.text.contains(mark));
         last = Some(sentence.paragraph);
     }
-    if options.len() < 2 { BTreeSet::new() } else { options }
+    if options.len() < 2 && !several { BTreeSet::new() } else { options }
 }
 
 /// "A. …", "b) …", "Option 2: …", "Approach A — …".
@@ -172,9 +188,11 @@ fn is_instruction(sentence: &TextSentence) -> bool {
     let section = sentence.section.to_lowercase();
     let steps =
         section.starts_with("step ") || section.contains("you need to") || section.contains("to verify");
+    // "Cloud console — Create a client": the place stands in front.
+    let behind = sentence.text.split_once(" — ").map_or("", |(_, rest)| rest);
     matches!(sentence.block, TextBlock::Item | TextBlock::Row)
         && steps
-        && gates::opens_with_step(&sentence.text)
+        && (gates::opens_with_step(&sentence.text) || gates::opens_with_step(behind))
 }
 
 /// Whether the agent takes back what it said in the turn before.

@@ -69,3 +69,22 @@ fn supposed_causes_claim_nothing() {
     };
     assert_eq!((causes(supposed), causes(known)), (0, 1));
 }
+
+#[test]
+fn steps_in_a_table_of_what_to_configure_claim_nothing() {
+    let text = "Receipts go out by mail now.\n\nBefore the next release, you need to configure:\n\n\
+        | Where | What |\n|---|---|\n\
+        | Mail console | Create an API key for `ReceiptService`, add `shop.example.com` to the allowed senders |\n";
+    let claims = agent_claims(TextSource::FinalMessage, text, Millis(0), 0);
+    assert!(!claims.iter().any(|claim| claim.text.contains("Create an API key")), "{claims:?}");
+}
+
+#[test]
+fn options_of_a_question_before_the_last_sentence_claim_nothing() {
+    let text = "The courier's API takes an address only when the parcel is created.\n\n\
+        1. **Cancel and create** — `courier.cancel` followed by a new parcel, which changes the tracking number.\n\
+        2. **Call the depot** — the clerk notes the change in `parcel.note`, which never reaches the driver.\n\n\
+        Want me to go with (1) or (2)? I'll also write the limit down.";
+    let claims = agent_claims(TextSource::FinalMessage, text, Millis(0), 0);
+    assert!(!claims.iter().any(|claim| claim.text.contains("depot")), "{claims:?}");
+}

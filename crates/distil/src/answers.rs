@@ -4,7 +4,8 @@ use claude_mem_core::episode::{AnsweredQuestion, EpisodeStep};
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind};
-use crate::text::{capitalised, clip, content_words, one_line};
+use crate::sentences;
+use crate::text::{capitalised, clip, content_words, lower_first, one_line};
 use crate::titles::shorten;
 use crate::user_claims::user_claims;
 
@@ -86,7 +87,7 @@ fn choice_claim(
         text.push_str(&format!("{NOT_CHOSEN}{}.", labels.join("; ")));
     }
     let subject = if header.is_empty() { clip(asked, 60) } else { header.to_owned() };
-    let title = format!("{subject}: {}", shorten(&answer, TITLE_ANSWER_CHARS));
+    let title = format!("{subject}: {}", shorten(without_option_mark(&answer), TITLE_ANSWER_CHARS));
     if content_words(&format!("{title} {asked}")).len() < 3 {
         return None;
     }
@@ -94,6 +95,37 @@ fn choice_claim(
     claim.worth = 0.8;
     asked.trim_end_matches(['?', '？', ' ']).clone_into(&mut claim.section);
     Some(claim)
+}
+
+/// Whether a claim is an option of the agent's message that the user picked by a short reply.
+pub(crate) fn is_picked(claim: &Claim) -> bool {
+    claim.kind == ClaimKind::Choice && claim.source != TextSource::Answer && !claim.title.is_empty()
+}
+
+/// Whether an answer is one of the options that were offered, rather than typed.
+pub(crate) fn is_chosen(claim: &Claim) -> bool {
+    claim.text.contains("”, the user chose “")
+}
+
+/// "Mockups: Terminal — dense, like a command line": the heading, the option and the first sentence of its description.
+pub(crate) fn described_title(claim: &Claim) -> Option<String> {
+    let (_, rest) = claim.text.split_once("the user chose “")?;
+    let (_, description) = rest.split(NOT_CHOSEN).next()?.split_once("”: ")?;
+    let first = sentences::split(description).first().copied()?.trim_end_matches('.');
+    (content_words(first).len() >= 2).then(|| format!("{} — {}", claim.title, lower_first(first)))
+}
+
+/// The option without its mark: "Option A: Terminal" → "Terminal".
+fn without_option_mark(answer: &str) -> &str {
+    let Some((head, rest)) = answer.split_once(": ").or_else(|| answer.split_once(" — ")) else {
+        return answer;
+    };
+    let mut words = head.split_whitespace();
+    let named = words
+        .next()
+        .is_some_and(|word| matches!(word.to_lowercase().as_str(), "option" | "approach" | "variant"));
+    let marked = words.next().is_some_and(|mark| mark.chars().count() == 1) && words.next().is_none();
+    if named && marked { rest.trim_start() } else { answer }
 }
 
 /// A choice as a line: "Where are shares stored? On the server: a table with one row per share". The claim's text

@@ -93,6 +93,9 @@ pub struct Claim {
     /// The heading above the sentence, or the line that introduces its list.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub section: String,
+    /// The heading that its text begins with.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub topic: String,
     #[serde(default)]
     pub place: SentencePlace,
     /// The sentence before this one, if this one refers to it ("It also …").
@@ -119,6 +122,9 @@ pub struct Claim {
     /// A commit that replaces the one before it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub amends: bool,
+    /// The paths that were staged by name for a commit; empty if all changes were, or if nothing shows it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub staged: Vec<String>,
     /// The finished observation, for a claim that is composed from several texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composed: Option<Box<NewObservation>>,
@@ -173,6 +179,7 @@ impl Claim {
             title: String::new(),
             text,
             section: String::new(),
+            topic: String::new(),
             place: SentencePlace::default(),
             before: String::new(),
             after: String::new(),
@@ -183,6 +190,7 @@ impl Claim {
             work: None,
             outside: false,
             amends: false,
+            staged: Vec::new(),
             composed: None,
         }
     }

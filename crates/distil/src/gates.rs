@@ -103,7 +103,50 @@ pub(crate) fn refers_back(text: &str) -> bool {
         "thus",
         "therefore",
     ];
-    REFERRING.contains(&first_word(text).as_str())
+    let mut words = text.split_whitespace().map(first_word);
+    let first = words.next().unwrap_or_default();
+    // "While that's safe, …".
+    let second = words.next().unwrap_or_default();
+    let leads =
+        opens_subordinate(text) && matches!(second.as_str(), "this" | "that" | "that's" | "these" | "those");
+    leads || (REFERRING.contains(&first.as_str()) && !names_both(text))
+}
+
+/// Words that begin a clause of its own, in which a pronoun may refer to the clause before.
+#[rustfmt::skip]
+const CLAUSE_WORDS: &[&str] = &[
+    "because", "so", "but", "when", "if", "that", "which", "and", "until", "after", "before", "since", "while", "as", "once",
+    "though", "although", "where", "or", "then", "than", "who", "unless", "whether", "how", "what", "why",
+];
+/// Verbs whose "it" stands for what follows: "makes it possible to …".
+const EXPLETIVE_VERBS: &[&str] =
+    &["make", "makes", "made", "making", "find", "finds", "take", "takes", "keep", "keeps"];
+
+/// Whether its first clause has an object that only another sentence names: "The server has it in a table". In a later
+/// clause a pronoun may refer to the first.
+pub(crate) fn has_unbound_pronoun(text: &str) -> bool {
+    let plain: String = text.split('`').step_by(2).collect::<Vec<_>>().join("`");
+    let mut before = String::new();
+    for word in plain.split_whitespace() {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'').to_lowercase();
+        if matches!(bare.as_str(), "it" | "them") && !EXPLETIVE_VERBS.contains(&before.as_str()) {
+            return true;
+        }
+        if CLAUSE_WORDS.contains(&bare.as_str())
+            || word.ends_with([',', ';', ':', ')'])
+            || matches!(word, "—" | "–" | "-")
+        {
+            return false;
+        }
+        before = bare;
+    }
+    false
+}
+
+/// "Both `read` and `write` …": it names the two.
+pub(crate) fn names_both(text: &str) -> bool {
+    let named = text.strip_prefix("Both ").map(|rest| rest.split_whitespace().take(6));
+    named.is_some_and(|mut words| words.any(|word| word == "and"))
 }
 
 /// Openings of a sentence in the middle of an argument.
@@ -113,7 +156,7 @@ const MID_ARGUMENT: &[&str] = &[
     "the only risk", "the only reason", "the only thing", "simplest", "the answer ", "the whole point", "not really ",
     "at some point ", "at that point ", "the alternative ", "the former ", "the latter ", "most likely ", "more importantly",
     "in other words", "in that case", "with this ", "with that ", "the good news", "the bad news", "the trade-off", "the tradeoff",
-    "the downside", "the upside", "the catch ", "even though ", "worth noting", "worth checking", "worth validating",
+    "the downside", "the upside", "the catch ", "the same applies", "the same goes", "the same holds", "the same is true", "even though ", "worth noting", "worth checking", "worth validating",
 ];
 
 /// Whether the sentence goes on with an argument that began before it.
@@ -156,6 +199,14 @@ pub(crate) fn names_something(text: &str) -> bool {
             core.chars().any(|c| c.is_ascii_digit())
                 || (core.chars().count() > 1 && core.starts_with(char::is_uppercase))
         })
+}
+
+/// Whether a word in code marks is more than a plain word or a style class: `onPrint`, `list.rs`, `--json`.
+pub(crate) fn names_code(text: &str) -> bool {
+    let is_code = |span: &str| {
+        span.starts_with("--") || span.contains(|c: char| c.is_uppercase() || "_(./".contains(c))
+    };
+    text.split('`').skip(1).step_by(2).any(is_code)
 }
 
 /// "When the last row is deleted": a condition without what follows from it.
@@ -367,3 +418,7 @@ fn cues_of_log(text: &str) -> bool {
         ["ERROR ", "WARN ", "INFO ", "DEBUG ", "error: ", "warning: ", "npm ERR", "Traceback", "Error: "];
     stamped || levels.iter().any(|level| text.starts_with(level))
 }
+
+#[cfg(test)]
+#[path = "gates_tests.rs"]
+mod tests;

@@ -45,6 +45,7 @@ mod sentence_context;
 mod sentences;
 mod shell;
 mod speech;
+mod staging;
 mod summary;
 mod tasks;
 mod text;

@@ -12,7 +12,7 @@ use crate::cues::{self, CueKind, Language};
 use crate::gates;
 use crate::ranker::{self, RankedSentence};
 use crate::sentences::{TextBlock, TextDocument, TextSentence};
-use crate::text::{capitalised, content_words, is_name, without_bold};
+use crate::text::{capitalised, content_words, is_name, lower_first, without_bold};
 use crate::titles::{shorten, without_speaker};
 use crate::turn_outcome::NextCommand;
 
@@ -127,16 +127,33 @@ fn items(text: &str) -> Vec<String> {
     found.into_iter().map(|(_, _, item)| item).collect()
 }
 
-/// "Change 1 — Read the cursor again (`list.rs`):": the heading of the items below it.
+/// "Change 1 — Read the cursor again (`list.rs`):", "Bug fixed: Two cursors in one list": the heading of the items
+/// below it.
 fn read_heading(paragraph: &[TextSentence]) -> Option<String> {
     let [only] = paragraph else {
         return None;
     };
     let (head, rest) = only.text.split_once(" — ").or_else(|| only.text.split_once(": "))?;
-    let named = if only.block == TextBlock::Heading { rest } else { rest.strip_suffix(':')? };
+    let is_heading = only.block == TextBlock::Heading;
+    let named = if is_heading { rest } else { rest.strip_suffix(':')? };
     let named = named.split(" (").next().unwrap_or(named).trim();
-    (is_numbered(head) && content_words(named).len() >= HEADING_WORDS_MIN).then(|| capitalised(named))
+    if content_words(named).len() < HEADING_WORDS_MIN {
+        return None;
+    }
+    let fixed = is_heading && FIXED_HEADS.contains(&head.to_lowercase().as_str());
+    if fixed {
+        Some(format!("{FIXED_LABEL}{}", lower_first(named)))
+    } else {
+        is_numbered(head).then(|| capitalised(named))
+    }
 }
+
+/// Introduces a fault that was repaired.
+pub(crate) const FIXED_LABEL: &str = "Fixed: ";
+
+/// Labels of a heading that names a fault that was repaired.
+const FIXED_HEADS: &[&str] =
+    &["fixed", "bug fixed", "fixed bug", "issue fixed", "fixed issue", "problem fixed", "bug fix", "bugfix"];
 
 /// A sentence that says what was done and introduces a list, with the items of the list that fit.
 fn read_lead(paragraph: &[TextSentence], below: &[&[TextSentence]], language: Language) -> Option<String> {
@@ -144,10 +161,9 @@ fn read_lead(paragraph: &[TextSentence], below: &[&[TextSentence]], language: La
     let text = lead.text.strip_suffix(':').filter(|_| lead.block == TextBlock::Prose)?;
     let text = text.strip_suffix(" with").or_else(|| text.strip_suffix(" containing")).unwrap_or(text);
     let (file, text) = split_label(text);
-    let mut words = text.split_whitespace().skip(1).take(4);
-    let passive =
-        words.any(|word| word.len() > 5 && word.ends_with("ed") && word.chars().all(char::is_alphabetic));
-    if !(says_done(text, language) || (passive && is_told(text, language))) || content_words(text).len() < 3 {
+    if !(says_done(text, language) || (is_passive(text) && is_told(text, language)))
+        || content_words(text).len() < 3
+    {
         return None;
     }
     let items = below.iter().take_while(|item| {
@@ -215,7 +231,7 @@ fn read_item(paragraph: &[TextSentence], language: Language) -> Option<String> {
     if words < ITEM_WORDS_MIN
         || trivial
         || is_process(&item)
-        || gates::is_dangling(&item)
+        || (gates::is_dangling(&item) && !gates::names_both(&item))
         || is_path(&item)
         || !item.matches('"').count().is_multiple_of(2)
     {
@@ -249,6 +265,12 @@ fn says_done(text: &str, language: Language) -> bool {
 /// Whether an item begins with the work, rather than with what was found out.
 pub(crate) fn opens_with_work(item: &str) -> bool {
     is_past(&gates::first_word(item)) || item.contains(" now ")
+}
+
+/// "Phase 3 inserted after phase 2": a participle stands behind the subject.
+pub(crate) fn is_passive(text: &str) -> bool {
+    let mut words = text.split_whitespace().skip(1).take(4);
+    words.any(|word| word.len() > 5 && word.ends_with("ed") && word.chars().all(char::is_alphabetic))
 }
 
 /// Past participles by which the items of a report begin: "Wrapped …", "Rewrote …".
@@ -332,7 +354,7 @@ const FIX_LABELS: &[&str] =
     &["fix", "the fix", "the fix is simple", "summary", "solution", "change", "changes"];
 
 /// "Fix 1", "Change 2", "Step 3".
-fn is_numbered(label: &str) -> bool {
+pub(crate) fn is_numbered(label: &str) -> bool {
     let mut words = label.split_whitespace();
     let named = words.next().is_some_and(|word| word.chars().all(char::is_alphabetic));
     let numbered = words.next().is_some_and(|word| word.chars().all(|c| c.is_ascii_digit()));

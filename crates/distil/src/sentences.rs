@@ -161,7 +161,7 @@ impl BlockReader {
             self.intro = text.ends_with([':', '：']).then(|| text.clone());
         }
         let section = match (&self.intro, block) {
-            (Some(intro), TextBlock::Item | TextBlock::Todo) => intro.clone(),
+            (Some(intro), TextBlock::Item | TextBlock::Todo | TextBlock::Row) => intro.clone(),
             _ => self.section.clone(),
         };
         let whole = matches!(block, TextBlock::Heading | TextBlock::Row);

@@ -263,6 +263,17 @@ pub(super) fn shared(a: &BTreeSet<String>, b: &BTreeSet<String>) -> usize {
     a.intersection(b).count()
 }
 
+/// The statement with a small first letter, unless its first word is a name.
+pub(super) fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    match (chars.next(), text.split_whitespace().next()) {
+        (Some(first), Some(word)) if !is_name(word) && word.chars().skip(1).all(char::is_lowercase) => {
+            first.to_lowercase().chain(chars).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
 /// The share of the smaller set that the other one holds too.
 pub(super) fn overlap(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f32 {
     let smaller = a.len().min(b.len());

@@ -119,8 +119,25 @@ pub(super) fn shorten_to(text: &str, chars_max: usize, chars_min: usize) -> Stri
             end = cut;
         }
     }
-    clip(text, chars_max)
+    // What it is for may be left out.
+    let purposes = PURPOSES.iter().filter_map(|mark| head.rfind(mark));
+    match purposes.filter(|cut| *cut >= enough && balanced(&head[..*cut])).max() {
+        Some(cut) => head[..cut].trim_end_matches([',', ' ']).to_owned(),
+        None => clip(text, chars_max),
+    }
 }
+
+/// Words that introduce what something is for.
+const PURPOSES: &[&str] = &[
+    " so that ",
+    " in order to ",
+    " to ensure ",
+    " to make sure ",
+    " to avoid ",
+    ", damit ",
+    " afin de ",
+    " para que ",
+];
 
 /// Whether the last part of a clause only prepares what was cut off: ", and if an item exists".
 fn dangles(clause: &str) -> bool {

@@ -27,6 +27,25 @@ pub(crate) fn typed_part(text: &str) -> String {
     kept.collect::<Vec<_>>().join("\n")
 }
 
+/// Characters of a line that a text was wrapped at.
+const WRAPPED_LINE_CHARS: std::ops::RangeInclusive<usize> = 50..=110;
+
+/// The text without paragraphs whose sentences are broken over lines of about the same length: they come from a manual
+/// or a terminal. Who types lets the line run on.
+pub(crate) fn without_wrapped(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let kept = lines.split(|line| line.trim().is_empty()).filter(|paragraph| !is_wrapped(paragraph));
+    kept.map(|paragraph| paragraph.join("\n")).collect::<Vec<_>>().join("\n\n")
+}
+
+fn is_wrapped(paragraph: &[&str]) -> bool {
+    paragraph.windows(2).any(|pair| {
+        let breaks = WRAPPED_LINE_CHARS.contains(&pair[0].trim().chars().count())
+            && !pair[0].trim_end().ends_with(['.', '!', '?', ':', ';', ',']);
+        breaks && pair[1].trim_start().starts_with(char::is_lowercase)
+    })
+}
+
 /// One or two lines between quoted lines belong to the quotation.
 fn bridge_quotations(lines: &[&str], quoted: &mut [bool]) {
     let mut last: Option<usize> = None;
@@ -46,7 +65,16 @@ fn bridge_quotations(lines: &[&str], quoted: &mut [bool]) {
 
 #[cfg(test)]
 mod tests {
-    use super::typed_part;
+    use super::{typed_part, without_wrapped};
+
+    #[test]
+    fn paragraph_with_broken_sentences_is_pasted() {
+        let manual = "The courier client retries every request three times and always waits\n\
+            for the answer of the depot before it gives up.";
+        let typed = "why does the depot answer twice?\nalways keep the first answer";
+        assert_eq!(without_wrapped(&format!("{typed}\n\n{manual}")), typed);
+        assert_eq!(without_wrapped(typed), typed);
+    }
 
     #[test]
     fn pasted_output_is_left_out() {

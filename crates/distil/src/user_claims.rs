@@ -13,7 +13,7 @@ use crate::ranker::{self, RankedSentence};
 use crate::speech::{MarkedSentence, SpokenText};
 use crate::text::{capitalised, full_stop, one_line, without_bold, without_openers};
 use crate::titles::without_lead_in;
-use crate::typed::typed_part;
+use crate::typed::{typed_part, without_wrapped};
 use crate::user_acts::{self, UserAct};
 
 /// Bytes of a prompt from which its plain statements count only if most of it was typed.
@@ -27,6 +27,7 @@ pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32
     // Between pasted lines, a plain statement may be pasted too; nobody types a very long prompt.
     let pasted =
         text.len() > PASTED_PROMPT_MIN && (typed.len() * 2 < text.len() || text.len() > TYPED_PROMPT_MAX);
+    let typed = if pasted { without_wrapped(&typed) } else { typed };
     let language = Language::detect(&typed);
     let speech = SpokenText::read(&typed);
     let own: Vec<_> = speech.own().collect();

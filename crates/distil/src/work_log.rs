@@ -17,6 +17,7 @@ use crate::plans;
 use crate::pull_requests::LandedWork;
 use crate::results::TestCounts;
 use crate::shell::SimpleCommand;
+use crate::staging::StagedPaths;
 use crate::text::clip;
 use crate::turn_outcome::{
     FiledWork, PendingPlan, TurnOutcome, is_plan_file, is_prose_file, is_work_note, note_title,
@@ -50,6 +51,8 @@ pub(crate) struct WorkLog {
     changes: Vec<PatchedFile>,
     /// Changes that `git stash` put away.
     stashed: Vec<PatchedFile>,
+    /// What `git add` named since the last commit.
+    staging: StagedPaths,
 }
 
 impl WorkLog {
@@ -68,6 +71,9 @@ impl WorkLog {
         }
         log.changes = Vec::new();
         log.stashed = Vec::new();
+        for path in log.claims.iter_mut().flat_map(|claim| &mut claim.staged) {
+            *path = episode.relative_path(path).trim_start_matches("./").trim_end_matches('/').to_owned();
+        }
         let edited = &log.edited;
         let remains = |file: &String| edited.contains(file) && is_inside(file);
         log.outcome.uncommitted.retain(remains);
@@ -134,7 +140,9 @@ impl WorkLog {
         for subject in landed.subjects {
             push_new(&mut self.outcome.landed, subject);
         }
+        self.staging.read(run);
         for commit in commits::of_run(run, output) {
+            let staged = if commit.request { Vec::new() } else { self.staging.take(output) };
             if commit.routine {
                 continue;
             }
@@ -149,6 +157,7 @@ impl WorkLog {
             claim.group = group;
             claim.worth = 0.8;
             claim.work = Some(commit.kind);
+            claim.staged = staged;
             self.claims.push(claim);
         }
         for simple in &run.simples {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use claude_mem_core::memory::{ConsolidatedObservation, NewObservation, ObservationType, Origin};
+use claude_mem_core::memory::{
+    ConsolidatedObservation, NewObservation, ObservationText, ObservationType, Origin,
+};
 use claude_mem_core::source::TextSource;
 use claude_mem_core::vocabulary::Vocabulary;
 
@@ -13,16 +15,17 @@ use crate::draft;
 use crate::gates;
 use crate::kinds;
 use crate::ranker::{self, RankedSentence};
-use crate::report::without_line_numbers;
+use crate::report::{is_passive, opens_with_work, without_line_numbers};
 use crate::sentences::{TextBlock, TextDocument};
 use crate::text::{capitalised, content_words, full_stop, shared};
 use crate::turn_outcome::is_prose_file;
 
 use super::decision::compose_decision;
-use super::finding::compose_finding;
+use super::finding::{compose_finding, new_words};
 use super::frames::{COMMIT_BODY_CHARS_MIN, ClaimFrame, DETAIL_WORTH_MIN, FrameKind, names_file};
 use super::narrative::{NarrativeRoom, StoryBlock, StorySentence, WHOLE_CHARS_MAX, fill};
 use super::plan_reason::plan_reason;
+use super::points::{brief_list, count_untold, is_point};
 use super::split::{TextPlace, place_of};
 use super::titles;
 
@@ -115,26 +118,46 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     }
     let mut made = NewObservation::new(kind, title, Origin::Agent, frame.at);
     // A commit that explains itself is quoted whole; a longer one by its reasons and its first points.
-    let whole = told_by_commit && body_chars <= WHOLE_CHARS_MAX;
+    let mut whole = told_by_commit && body_chars <= WHOLE_CHARS_MAX;
+    if told_by_commit
+        && !whole
+        && let Some(brief) = brief_list(&story)
+    {
+        (story, whole) = (brief, true);
+    }
+    let points: Vec<String> = story.iter().filter(|s| is_point(s)).map(|s| s.text.clone()).collect();
     fill(&mut made, story, extras, if whole { NarrativeRoom::WHOLE } else { NarrativeRoom::SELECTED });
-    let in_project = |file: &&String| !file.starts_with(['/', '~']);
-    made.text.files_modified = frame.files.iter().filter(in_project).cloned().collect();
+    if told_by_commit && !whole {
+        count_untold(&mut made, &points);
+    }
+    let in_project = |file: &str| !file.starts_with(['/', '~']);
+    made.text.files_modified = frame.shown_files().into_iter().filter(|file| in_project(file)).collect();
     made.text.concepts =
         draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
-    let told = committed || !made.text.narrative.is_empty() || says_enough(&made.text.title);
+    let told = committed || !made.text.narrative.is_empty() || says_enough(&made.text);
+    // "Removed the button" below "Remove the button": the request says as much.
+    let repeats = frame.leads.is_empty()
+        && !caused
+        && titles::is_order(&made.text.title)
+        && !gates::names_something(&made.text.title)
+        && !gates::names_code(&made.text.narrative)
+        && made.text.facts.is_empty()
+        && new_words(&made.text.title, &made.text.narrative) < REPORT_NEW_WORDS_MIN;
     let styles =
         !committed && !caused && gates::is_styling(&format!("{} {}", made.text.title, made.text.narrative));
-    (told && !styles).then_some(made)
+    (told && !styles && !repeats).then_some(made)
 }
 
-/// The title of a change that says nothing else must have this many words that mean something, fewer if it names
-/// something from code.
-const TITLE_ALONE_WORDS_MIN: usize = 8;
-const NAMED_TITLE_WORDS_MIN: usize = 4;
+/// Words that a report must add to the request that it is told below.
+const REPORT_NEW_WORDS_MIN: usize = 6;
 
-fn says_enough(title: &str) -> bool {
-    let least = if gates::names_something(title) { NAMED_TITLE_WORDS_MIN } else { TITLE_ALONE_WORDS_MIN };
-    content_words(title).len() >= least
+/// The title of a change that says nothing else must have this many words that mean something.
+const TITLE_ALONE_WORDS_MIN: usize = 8;
+
+/// Whether the title alone tells a change of code. What nobody committed and says less is a step on the way.
+fn says_enough(text: &ObservationText) -> bool {
+    let is_prose = text.files_modified.iter().all(|file| is_prose_file(file));
+    !is_prose && content_words(&text.title).len() >= TITLE_ALONE_WORDS_MIN
 }
 
 /// What kind of work a change is: the commit's own word, a repair if a cause was found, else by its verbs. Texts for
@@ -142,10 +165,22 @@ fn says_enough(title: &str) -> bool {
 fn work_kind(frame: &ClaimFrame<'_>, title: &str, caused: bool) -> ObservationType {
     let lead = frame.leads.first();
     let stated = lead.and_then(|lead| lead.work.clone());
+    let files = frame.shown_files();
+    let is_prose = !files.is_empty() && files.iter().all(|file| is_prose_file(file));
+    // A fault that was only written down is not repaired.
+    if is_prose && lead.is_none() && !says_work(title) {
+        return ObservationType::DISCOVERY;
+    }
     let repaired = (caused && !frame.is_committed()).then_some(ObservationType::BUGFIX);
     let kind = stated.or(repaired).or_else(|| kinds::by_verb(title)).unwrap_or(ObservationType::CHANGE);
-    let is_prose = !frame.files.is_empty() && frame.files.iter().all(|file| is_prose_file(file));
     if is_prose && kind == ObservationType::FEATURE { ObservationType::CHANGE } else { kind }
+}
+
+/// Whether a title says that something was done, or orders it.
+fn says_work(title: &str) -> bool {
+    // "The callback is never called" says how it is.
+    let states = title.split_whitespace().take(5).any(|word| matches!(word, "is" | "are" | "was" | "were"));
+    opens_with_work(title) || (is_passive(title) && !states) || titles::is_order(title)
 }
 
 /// Weight of the first item of a report; those behind it weigh a little less, so that the first ones are told.
@@ -187,6 +222,7 @@ fn cause_of_work(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
         claim.kind == ClaimKind::Cause
             && gates::stands_alone(&claim.text)
             && gates::has_verb(&claim.text)
+            && !gates::is_passing_trouble(&claim.text)
             && belongs(claim)
     };
     let (planned, said): (Vec<&Claim>, Vec<&Claim>) =

@@ -51,7 +51,24 @@ fn settled(frame: &ClaimFrame<'_>, composed: &NewObservation) -> NewObservation 
     }
     made.text.facts.extend(unnamed_subject(frame, &made));
     made.text.facts.extend(opening_request(frame.request, &made));
+    leave_out_repetitions(&mut made);
     made
+}
+
+/// Removes facts that repeat the title, and a subtitle that is told already.
+fn leave_out_repetitions(made: &mut NewObservation) {
+    let is_told = |text: &str, told: &str| {
+        let (words, told) = (content_words(text), content_words(told));
+        !words.is_empty() && shared(&words, &told) as f32 >= SAME_SENTENCE * words.len() as f32
+    };
+    made.text.facts.retain(|fact| !is_told(fact, &made.text.title));
+    let told = format!("{} {} {}", made.text.title, made.text.narrative, made.text.facts.join(" "));
+    let is_cut =
+        made.text.subtitle.chars().count() > OBSERVATION_TITLE_CHARS_MAX || made.text.subtitle.ends_with('…');
+    let share = overlap(&content_words(&made.text.subtitle), &content_words(&told));
+    if is_told(&made.text.subtitle, &told) || (is_cut && share >= OPENING_OVERLAP) {
+        made.text.subtitle.clear();
+    }
 }
 
 /// A rule, choices or a fact in the user's own words.
@@ -71,11 +88,15 @@ fn stated(frame: &ClaimFrame<'_>, lead: &Claim) -> NewObservation {
         made.text.facts = frame.leads.iter().skip(1).map(|lead| told_choice(lead)).collect();
         made.text.title = match frame.leads.as_slice() {
             [only] => answer_title(only).unwrap_or(made.text.title),
+            [last, ..] if answers::is_picked(last) => made.text.title,
             several => choices_title(several),
         };
     }
     if lead.source == TextSource::Answer {
         made.text.facts.extend(running_work(frame.request, &made));
+    } else if answers::is_picked(lead) {
+        // A picked option says little without the talk that it belongs to.
+        made.text.facts.extend(opening_request(frame.request, &made));
     }
     let statement = MarkedSentence::clause(&lead.text, Language::detect(&lead.text));
     if lead.kind == ClaimKind::Rule && decisions::is_preference(&statement) {
@@ -121,7 +142,9 @@ fn told_choice(lead: &Claim) -> String {
 fn running_work(request: &str, made: &NewObservation) -> Option<String> {
     let told = content_words(&format!("{} {}", made.text.title, made.text.narrative));
     let is_related = shared(&content_words(request), &told) > 0;
-    (is_related && is_new_request(request, made))
+    // A question asks for no work.
+    let asks = request.contains(['?', '？']);
+    (is_related && !asks && is_new_request(request, made))
         .then(|| format!("Decided during: “{}”", clip(request, OPENING_CHARS_MAX)))
 }
 
@@ -147,12 +170,25 @@ fn unnamed_subject(frame: &ClaimFrame<'_>, made: &NewObservation) -> Option<Stri
     symbols.find(|name| !told.contains(*name)).map(|name| format!("About {name}"))
 }
 
-/// "Where are shares stored: On the server": the whole question, because its heading names only the topic.
+/// Words of a heading with its answer that say what was decided.
+const ANSWER_TITLE_WORDS_MIN: usize = 4;
+
+/// "Share storage: On the server", with the description of the option if that is short; else "Where are shares stored:
+/// On the server". What the user typed answers the question as it was asked.
 fn answer_title(lead: &Claim) -> Option<String> {
     let fits = lead.source == TextSource::Answer && !lead.section.is_empty();
     let (_, answer) = lead.title.split_once(": ").filter(|_| fits)?;
-    let title = format!("{}: {answer}", lead.section);
-    (title.chars().count() <= OBSERVATION_TITLE_CHARS_MAX).then_some(title)
+    let is_short = |title: &String| title.chars().count() <= OBSERVATION_TITLE_CHARS_MAX;
+    if answers::is_chosen(lead) {
+        if content_words(&lead.title).len() >= ANSWER_TITLE_WORDS_MIN {
+            return None;
+        }
+        let described = answers::described_title(lead).filter(is_short);
+        if described.is_some() {
+            return described;
+        }
+    }
+    Some(format!("{}: {answer}", lead.section)).filter(is_short)
 }
 
 /// "Shares: On the server; Revoke: Per recipient": as many choices as fit, each whole. Long typed answers stand in

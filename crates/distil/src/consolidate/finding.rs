@@ -9,7 +9,7 @@ use crate::sentences;
 use crate::text::{capitalised, content_words, shared, without_openers};
 
 use super::frames::{ClaimFrame, DETAIL_WORTH_MIN};
-use super::narrative::{NarrativeRoom, StoryBlock, StorySentence, fill};
+use super::narrative::{self, NarrativeRoom, StoryBlock, StorySentence, fill};
 use super::split::place_of;
 use super::titles;
 
@@ -19,6 +19,9 @@ const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
 /// Makes the observation of a finding; `None` if it has no title or says nothing beyond it.
 pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let (titled, title) = titles::finding_title(frame)?;
+    // A point of a list says one of several things; the line that introduces the list says what they are.
+    let intro = (titled.place.listed).then(|| narrative::list_title(&titled.section)).flatten();
+    let title = intro.unwrap_or(title);
     let mut made = NewObservation::new(ObservationType::DISCOVERY, title, Origin::Agent, frame.at);
     // The text that the title comes from tells the finding; other texts add to it.
     let main = place_of(titled);
@@ -28,22 +31,61 @@ pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> 
     let extras = worthy.map(|claim| StorySentence::of_claim(claim.worth, claim)).collect();
     fill(&mut made, told_blocks(&own, titled), extras, NarrativeRoom::PARAGRAPHS);
     let adds = new_words(&made.text.title, &made.text.narrative) >= FINDING_NEW_WORDS_MIN;
+    // The cause of a change is told after the change.
+    if !frame.files.is_empty() {
+        made.text.narrative = without_present(&made.text.narrative);
+    }
+    if let Some(rest) = without_title(&made.text.title, &made.text.narrative) {
+        made.text.narrative = rest;
+    }
     if let Some(question) = asked_question(frame.request, &made.text)
         && !made.text.narrative.is_empty()
     {
         made.text.narrative = format!("Asked “{question}” {}", made.text.narrative);
+    } else {
+        made.text.narrative = without_bare_answer(&made.text.narrative);
     }
+    made.text.subtitle = narrative::subject_of(titled, &made.text.title).unwrap_or_default();
     made.text.concepts = draft::concepts(&["how-it-works"]);
     // A title alone must name something from code, or it is a remark about a passing state.
     let says = frame.best_worth() >= TITLE_ALONE_WORTH_MIN && made.text.title.contains('`');
     (adds || says).then_some(made)
 }
 
+/// The narrative without a "No." whose question is not told.
+fn without_bare_answer(narrative: &str) -> String {
+    let is_bare = |answer: &str| matches!(answer.to_lowercase().as_str(), "yes" | "no");
+    let told = narrative.split_once(". ").filter(|(answer, _)| is_bare(answer));
+    told.map_or(narrative, |(_, rest)| rest).to_owned()
+}
+
+/// The narrative without sentences that say how the code was before the change.
+fn without_present(narrative: &str) -> String {
+    let is_past = |sentence: &&str| {
+        let lower = format!(" {} ", sentence.to_lowercase());
+        ![" currently ", " the current ", " the existing code ", " right now "]
+            .iter()
+            .any(|word| lower.contains(word))
+    };
+    sentences::split(narrative).into_iter().filter(is_past).collect::<Vec<_>>().join(" ")
+}
+
+/// The narrative without its first sentence, if that is the title and the next one does not need it.
+fn without_title(title: &str, narrative: &str) -> Option<String> {
+    let mut sentences = sentences::split(narrative).into_iter();
+    let first = sentences.next()?;
+    let rest: Vec<&str> = sentences.collect();
+    let next = rest.first().copied().unwrap_or_default();
+    let repeats = titles::sentence_title(first) == title && !title.ends_with('…');
+    let whole = content_words(&titles::without_cause_label(first)).len() <= content_words(title).len();
+    (repeats && whole && !gates::refers_back(next)).then(|| rest.join(" "))
+}
+
 /// The narrative of a finding must have this many words that mean something and that its title has not.
 const FINDING_NEW_WORDS_MIN: usize = 4;
 
 /// Words that mean something in a text and not in its title.
-fn new_words(title: &str, text: &str) -> usize {
+pub(super) fn new_words(title: &str, text: &str) -> usize {
     let known = content_words(title);
     content_words(text).difference(&known).count()
 }

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use claude_mem_core::clock::Millis;
 use claude_mem_core::source::TextSource;
 
+use crate::answers::is_picked;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
+use crate::staging::is_staged;
 use crate::text::{content_words, overlap, shared};
 use crate::user_acts;
 
-use super::frames::{ClaimFrame, FINDING_WORTH_MIN, FrameKind, is_same_work, merge_work};
+use super::frames::{
+    COMMIT_BODY_CHARS_MIN, ClaimFrame, FINDING_WORTH_MIN, FrameKind, is_same_work, merge_work,
+};
 
 /// A sentence said before a commit belongs to it if it fits this well.
 const COMMIT_AFFINITY_MIN: f32 = 0.2;
@@ -29,6 +34,32 @@ fn reports_planned_work(episode: &EpisodeClaims) -> bool {
     has(ClaimKind::Plan, TextSource::Plan) && has(ClaimKind::Done, TextSource::FinalMessage)
 }
 
+/// Whether the agent said it to prepare a question that the user answered in the same turn: the answer may have changed
+/// it. A cause stays one.
+fn leads_to_question(claim: &Claim, answered: Option<Millis>) -> bool {
+    claim.source == TextSource::Message
+        && claim.kind != ClaimKind::Cause
+        && answered.is_some_and(|answered| claim.at < answered)
+}
+
+/// Whether work of an earlier turn is told by a later commit that explains itself: the commit holds all its files, by
+/// name or because its own turns edited them again. The repair of a fault keeps its own row, and so does planned work.
+fn is_part_of(work: &ClaimFrame<'_>, committed: &ClaimFrame<'_>, commit: &Claim) -> bool {
+    let is_held = |file: &String| {
+        if commit.staged.is_empty() {
+            committed.files.contains(file)
+        } else {
+            is_staged(file, &commit.staged)
+        }
+    };
+    work.leads.is_empty()
+        && !work.names_cause()
+        && !work.reports_repair()
+        && commit.text.chars().count() >= COMMIT_BODY_CHARS_MIN
+        && !work.files.is_empty()
+        && work.files.iter().all(is_held)
+}
+
 /// Groups the claims of the episodes, which are in order.
 pub(super) fn build_frames<'c>(episodes: &[&'c EpisodeClaims]) -> Vec<ClaimFrame<'c>> {
     let mut builder = FrameBuilder::default();
@@ -39,7 +70,7 @@ pub(super) fn build_frames<'c>(episodes: &[&'c EpisodeClaims]) -> Vec<ClaimFrame
     // What a conversation settled answers the request that opened it.
     let opening = episodes.iter().map(|episode| episode.request.as_str()).find(|request| !request.is_empty());
     for frame in &mut frames {
-        if frame.leads.first().is_some_and(|lead| lead.composed.is_some()) {
+        if frame.leads.first().is_some_and(|lead| lead.composed.is_some() || is_picked(lead)) {
             frame.request = opening.unwrap_or_default();
         }
     }
@@ -62,6 +93,8 @@ impl<'c> FrameBuilder<'c> {
         work.files.clone_from(&episode.edited);
         work.report = episode.outcome.report.iter().map(String::as_str).collect();
         let first = self.frames.len();
+        let answered = episode.claims.iter().filter(|claim| claim.source == TextSource::Answer);
+        let answered = answered.map(|claim| claim.at).max();
         for claim in &episode.claims {
             match claim.kind {
                 ClaimKind::Commit => self.commit(episode, claim, &mut work),
@@ -91,7 +124,7 @@ impl<'c> FrameBuilder<'c> {
                         work.details.push(claim);
                     } else if works {
                         self.work_detail(first, claim, &mut work);
-                    } else {
+                    } else if !leads_to_question(claim, answered) {
                         finding.details.push(claim);
                     }
                 }
@@ -135,7 +168,7 @@ impl<'c> FrameBuilder<'c> {
             frame.absorb(earlier.remove(best));
         }
         for known in earlier {
-            if known.is_strong() {
+            if known.is_strong() && !is_part_of(&known, &frame, claim) {
                 self.frames.push(known);
             } else {
                 frame.absorb(known);
@@ -214,6 +247,16 @@ impl<'c> FrameBuilder<'c> {
             && last.leads.len() < 4
         {
             last.leads.push(claim);
+            return;
+        }
+        // Options picked one after the other narrow one decision down: the last one holds.
+        if is_picked(claim)
+            && let Some(last) = self.frames.iter_mut().rev().find(|frame| frame.kind != FrameKind::Finding)
+            && last.kind == FrameKind::Decision
+            && last.leads.first().is_some_and(|lead| is_picked(lead))
+        {
+            last.leads.insert(0, claim);
+            last.at = claim.at;
             return;
         }
         self.push_single(FrameKind::Decision, episode, claim);

@@ -7,7 +7,9 @@ use claude_mem_core::memory::ObservationType;
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
-use crate::gates::first_word;
+use crate::gates::{first_word, is_passing_trouble};
+use crate::report::FIXED_LABEL;
+use crate::staging::{is_staged, names_a_file};
 use crate::text::{content_words, overlap};
 
 /// What a frame is about.
@@ -75,12 +77,37 @@ impl<'c> ClaimFrame<'c> {
         self.leads.iter().any(|lead| matches!(lead.kind, ClaimKind::Commit | ClaimKind::PullRequest))
     }
 
+    /// The files of the change: of commits for which files were staged by name, these.
+    pub(super) fn shown_files(&self) -> Vec<String> {
+        let commits = || self.leads.iter().filter(|lead| lead.kind == ClaimKind::Commit);
+        let named = commits().count() > 0 && commits().all(|commit| !commit.staged.is_empty());
+        if !named {
+            return self.files.clone();
+        }
+        let staged: Vec<String> = commits().flat_map(|commit| commit.staged.iter().cloned()).collect();
+        let mut shown: Vec<String> =
+            self.files.iter().filter(|file| is_staged(file, &staged)).cloned().collect();
+        // What a command or a subagent changed is known by its name alone.
+        for path in staged {
+            if names_a_file(&path) && !shown.contains(&path) {
+                shown.push(path);
+            }
+        }
+        shown
+    }
+
     /// Whether it says enough for a row of its own without a commit.
     pub(super) fn is_strong(&self) -> bool {
         let told = self.details.iter().filter(|claim| claim.source != TextSource::Plan);
         let mut told = told.filter(|claim| claim.kind != ClaimKind::Finished);
         told.any(|claim| claim.worth >= STRONG_WORTH_MIN || claim.kind == ClaimKind::Done)
             || !self.leads.is_empty()
+            || self.reports_repair()
+    }
+
+    /// Whether its report has a heading that names a repaired fault.
+    pub(super) fn reports_repair(&self) -> bool {
+        self.report.iter().any(|item| item.starts_with(FIXED_LABEL))
     }
 
     /// The worth of the detail that is most worth remembering.
@@ -89,13 +116,17 @@ impl<'c> ClaimFrame<'c> {
     }
 
     /// Whether a commit of the frame says more than its subject.
-    fn explains_itself(&self) -> bool {
+    pub(super) fn explains_itself(&self) -> bool {
         let mut commits = self.leads.iter().filter(|lead| lead.kind == ClaimKind::Commit);
         commits.any(|lead| lead.text.chars().count() >= COMMIT_BODY_CHARS_MIN)
     }
 
     pub(super) fn names_cause(&self) -> bool {
-        self.details.iter().any(|claim| claim.kind == ClaimKind::Cause && claim.worth >= FINDING_WORTH_MIN)
+        self.details.iter().any(|claim| {
+            claim.kind == ClaimKind::Cause
+                && claim.worth >= FINDING_WORTH_MIN
+                && !is_passing_trouble(&claim.text)
+        })
     }
 
     /// How well a commit fits the work of a turn. Planned work keeps its own row unless the commit's title

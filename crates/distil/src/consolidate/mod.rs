@@ -19,6 +19,7 @@ mod narrative;
 mod open_items;
 mod overtaken;
 mod plan_reason;
+mod points;
 mod purpose;
 mod split;
 mod titles;

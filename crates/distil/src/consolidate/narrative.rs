@@ -181,6 +181,33 @@ fn prose(sentences: &[StorySentence], title: &BTreeSet<String>) -> String {
     run_on(parts.iter().map(String::as_str))
 }
 
+/// The line that introduces a list as the title of a finding that the list tells.
+pub(super) fn list_title(intro: &str) -> Option<String> {
+    let intro = intro.trim_end_matches([':', '：']).trim();
+    let intro = without_bold(sentences::split(intro).last().copied().unwrap_or_default());
+    let telling = telling_words(&intro) >= LIST_TITLE_WORDS_MIN;
+    (telling && introduces(&intro, &BTreeSet::new()) && !gates::has_unbound_pronoun(&intro))
+        .then(|| capitalised(&intro))
+}
+
+/// The share of a subject's words that title and narrative may tell already.
+const SUBJECT_OVERLAP: f32 = 0.6;
+
+/// The heading of the text that a statement comes from, if it says what the statement is about and the title does not.
+pub(super) fn subject_of(claim: &Claim, title: &str) -> Option<String> {
+    let heading = without_bold(&claim.topic);
+    let is_subject = !heading.ends_with([':', '：', '?', '？'])
+        && telling_words(&heading) >= LIST_TITLE_WORDS_MIN
+        && !heading.starts_with(|c: char| c.is_ascii_digit())
+        && !["what", "why", "how"].contains(&gates::first_word(&heading).as_str())
+        && introduces(&heading, &BTreeSet::new())
+        && overlap(&content_words(&heading), &content_words(title)) < SUBJECT_OVERLAP;
+    is_subject.then_some(heading)
+}
+
+/// Words of a line that says what the points of its list are, if it is a title.
+const LIST_TITLE_WORDS_MIN: usize = 3;
+
 /// "What the import needs: a cursor; a table of positions."
 fn list_sentence(intro: &str, items: &[StorySentence], title: &BTreeSet<String>) -> String {
     let items: Vec<&str> =
@@ -204,11 +231,15 @@ const VAGUE_INTRO_WORDS: &[&str] = &[
     "specifically", "overview", "file", "created", "creat", "modified", "modifi", "test", "fix", "issue", "step", "need", "configure",
 ];
 
+/// The number of words of a line that say what its list is about.
+fn telling_words(intro: &str) -> usize {
+    content_words(intro).iter().filter(|word| !VAGUE_INTRO_WORDS.contains(&word.as_str())).count()
+}
+
 /// Whether a line says what the items of its list are.
 fn introduces(intro: &str, title: &BTreeSet<String>) -> bool {
     let words = content_words(intro);
-    let telling = words.iter().filter(|word| !VAGUE_INTRO_WORDS.contains(&word.as_str())).count();
-    telling >= INTRO_WORDS_MIN
+    telling_words(intro) >= INTRO_WORDS_MIN
         && intro.chars().count() <= INTRO_CHARS_MAX
         && !gates::is_dangling(intro)
         && !gates::is_commentary(intro)
@@ -233,6 +264,7 @@ fn add_facts(
         let with_it = chars + text.chars().count() + 1;
         let is_torn = !room.lists_as_facts && matches!(sentence.block, StoryBlock::List(_));
         let fits = !gates::refers_back(text)
+            && !gates::is_mid_argument(text)
             && !is_torn
             && text.chars().count() <= OBSERVATION_FACT_CHARS_MAX
             && !gates::is_step(text)
@@ -292,7 +324,9 @@ fn beyond_title(title: &str, text: &str) -> String {
     if let Some(reason) = rest.strip_prefix("because ") {
         return format!("Reason: {reason}");
     }
-    let bound = BOUND_WORDS.contains(&gates::first_word(rest).as_str())
+    let first = gates::first_word(rest);
+    let bound = BOUND_WORDS.contains(&first.as_str())
+        || (first.len() > 4 && first.ends_with("ing"))
         || rest.starts_with('(')
         || gates::refers_back(rest);
     let stands = content_words(rest).len() >= REST_WORDS_MIN && !bound && gates::has_verb(rest);

@@ -62,7 +62,10 @@ fn absorb_repeated(frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFrame<'_>> {
                 && shared(&said, &done) >= LED_TO_WORDS_MIN
                 && shared(&said, &done) as f32 >= LED_TO_WORDS * said.len() as f32;
             let says_same = work.is_committed() && overlap(&done, &words) >= REPEATED_WORDS;
-            changes_code(work) && (led_to || says_same)
+            // Beside a bare commit of a note, the lines of a memory file are the better text.
+            let tells = finding.kind == FrameKind::Finding || changes_code(work) || work.explains_itself();
+            let is_told = says_same && tells;
+            is_told || (led_to && changes_code(work))
         };
         match kept.iter_mut().find(|work| repeats(work)) {
             Some(work) => work.details.extend(finding.details),

@@ -19,18 +19,20 @@ const PLAN_REASON_WEIGHT: f32 = 0.725;
 /// Why a plan was made. Its problem is past once the work is done, so it is told as the reason.
 pub(super) fn plan_reason(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
     let plan = frame.leads.iter().find(|lead| lead.kind == ClaimKind::Plan)?;
-    let reason = reason_sentences(&plan.text);
+    let PlanReason { text: reason, is_present } = PlanReason::read(&plan.text);
     let cause = titles::without_cause_label(&reason);
     // "Before" is how it was wrong or lacking, not what the work is about.
-    let repairs = frame.leads.iter().any(|lead| lead.work == Some(ObservationType::BUGFIX))
-        || frame.details.iter().any(|claim| claim.kind == ClaimKind::Cause);
-    let is_past = repairs || says_present(&plan.text) || says_problem(&reason) || says_limit(&reason);
+    let caused = frame.details.iter().any(|claim| claim.kind == ClaimKind::Cause);
+    let fixes = frame.leads.iter().any(|lead| lead.work == Some(ObservationType::BUGFIX));
+    // One sentence before a repair may only describe what is repaired.
+    let repairs = caused || (fixes && sentences::split(&reason).len() > 1);
+    let is_past = is_present || repairs || says_problem(&reason) || says_limit(&reason);
     let label = if is_past { "Before" } else { "Background" };
     let told = if cause == reason { format!("{label}: {reason}") } else { format!("Cause: {cause}") };
     (!reason.is_empty()).then(|| StorySentence::single(PLAN_REASON_WEIGHT, told))
 }
 
-/// Whether a plan says that it speaks of the state before the work.
+/// Whether a sentence of a plan says that it speaks of the state before the work.
 fn says_present(text: &str) -> bool {
     let lower = format!(" {} ", text.to_lowercase());
     [" currently", " the current ", " right now", " today ", " at the moment"]
@@ -58,21 +60,36 @@ fn says_limit(text: &str) -> bool {
     .any(|word| lower.contains(word))
 }
 
-/// The first sentences of a plan's reason, without those that refer to something before it and those about the plan
-/// itself.
-fn reason_sentences(text: &str) -> String {
-    let line = one_line(text);
-    let sentences = sentences::split(&line).into_iter().skip_while(|sentence| gates::refers_back(sentence));
-    let past = sentences.filter(|sentence| !speaks_of_plan(sentence)).map(|sentence| {
-        let said = sentence.replace(" currently ", " ").replace(" now ", " ").replace("The current ", "The ");
-        let bare = said.strip_prefix("Currently, ").or_else(|| said.strip_prefix("Currently "));
-        capitalised(bare.unwrap_or(&said))
-    });
-    let past: Vec<String> = past.collect();
-    let told = &past[problem_start(&past)..];
-    let first = told.first().map(|first| without_contrast(first));
-    let sentences = first.iter().map(String::as_str).chain(told.iter().skip(1).map(String::as_str));
-    sentences::join_fitting(sentences, REASON_CHARS)
+/// The first sentences of a plan's reason.
+struct PlanReason {
+    text: String,
+    /// They say that they speak of the state before the work.
+    is_present: bool,
+}
+
+impl PlanReason {
+    /// Reads the reason without sentences that refer to something before it and those about the plan itself.
+    fn read(text: &str) -> Self {
+        let line = one_line(text);
+        let sentences =
+            sentences::split(&line).into_iter().skip_while(|sentence| gates::refers_back(sentence));
+        let stated: Vec<&str> = sentences.filter(|sentence| !speaks_of_plan(sentence)).collect();
+        let past = stated.iter().map(|sentence| {
+            let said =
+                sentence.replace(" currently ", " ").replace(" now ", " ").replace("The current ", "The ");
+            let bare = said.strip_prefix("Currently, ").or_else(|| said.strip_prefix("Currently "));
+            capitalised(bare.unwrap_or(&said))
+        });
+        let past: Vec<String> = past.collect();
+        let start = problem_start(&past);
+        let told = &past[start..];
+        let first = told.first().map(|first| without_contrast(first));
+        let sentences = first.iter().map(String::as_str).chain(told.iter().skip(1).map(String::as_str));
+        let text = sentences::join_fitting(sentences, REASON_CHARS);
+        let count = sentences::split(&text).len();
+        let is_present = stated.iter().skip(start).take(count).any(|sentence| says_present(sentence));
+        Self { text, is_present }
+    }
 }
 
 /// Openings of a sentence that says what is wrong with what the sentence before it describes.
@@ -111,8 +128,38 @@ fn speaks_of_plan(sentence: &str) -> bool {
         "the goal",
         "goal: ",
         "this adds",
+        "solution",
+        "approach",
+        "the fix ",
         "want",
     ]
     .iter()
     .any(|phrase| lower.contains(phrase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PlanReason;
+
+    #[test]
+    fn reason_is_the_state_before_only_if_it_says_so() {
+        let read = |text: &str| {
+            let reason = PlanReason::read(text);
+            (reason.text, reason.is_present)
+        };
+        assert_eq!(
+            read("The receipts are currently printed at the desk. The new mail client will send them."),
+            ("The receipts are printed at the desk.".to_owned(), true)
+        );
+        // What the plan proposes is not how it was, and a word further down does not date the reason.
+        assert_eq!(
+            read(
+                "`ReceiptService` renders receipts for all depots. Since the header is sticky, adding the depot \
+                 there is the smallest solution. The current header has room."
+            )
+            .0,
+            "`ReceiptService` renders receipts for all depots. The header has room."
+        );
+        assert!(!read("`ReceiptService` renders receipts for all depots.").1);
+    }
 }

@@ -51,6 +51,7 @@ pub(super) fn purpose<'c>(
         Some(title.rsplit_once(" (PR #").map_or(title.as_str(), |(title, _)| title).to_owned())
     };
     let made = || observations.first().map(|made| made.observation.text.title.clone());
+    let reported = || episodes.iter().flat_map(|episode| &episode.outcome.report).next().cloned();
     let any = || requests().find(|request| !request.is_empty()).map(str::to_owned);
     let plain = || any().filter(|request| !is_remark(request) && content_words(request).len() > 1);
     // A question, or a wish that points at something, is not what a session with commits was for.
@@ -58,7 +59,13 @@ pub(super) fn purpose<'c>(
         Some(asked) if is_unclear(&asked) => committed().or(Some(asked)),
         asked => asked,
     };
-    let purpose = asked.or_else(committed).or_else(plain).or_else(made).or_else(any).unwrap_or_default();
+    let purpose = asked
+        .or_else(committed)
+        .or_else(plain)
+        .or_else(made)
+        .or_else(any)
+        .or_else(reported)
+        .unwrap_or_default();
     let purpose = capitalised(&without_openers(without_command(&purpose)));
     let whole = sentences::join_fitting(sentences::split(&purpose).into_iter(), PURPOSE_CHARS_MAX);
     if whole.is_empty() { clip(&purpose, PURPOSE_CHARS_MAX) } else { whole }

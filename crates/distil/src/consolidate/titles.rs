@@ -5,9 +5,10 @@ use crate::agent_claims::names_cause;
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::gates;
+use crate::report::{self, without_line_numbers};
 use crate::sentences::TextDocument;
-use crate::text::{capitalised, content_words, is_name};
-use crate::titles::{headline, shorten};
+use crate::text::{capitalised, content_words, lower_first};
+use crate::titles::{headline, shorten, without_speaker};
 
 use super::frames::ClaimFrame;
 
@@ -31,18 +32,70 @@ pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
         return Some(sentence_title(&claim.text));
     }
     let done = |least: f32| {
-        best(frame, |claim| claim.kind == ClaimKind::Done && claim.worth >= least && is_title(claim))
+        best(frame, |claim| {
+            claim.kind == ClaimKind::Done
+                && claim.worth >= least
+                && is_title(claim)
+                && !gates::speaks_to_reader(&claim.text)
+        })
     };
     let cause = || best(frame, |claim| claim.kind == ClaimKind::Cause && is_title(claim));
-    let other = || best(frame, is_title);
-    let title = |claim: &Claim| sentence_title(&claim.text);
+    let other = || {
+        best(frame, |claim| {
+            is_title(claim)
+                && title_score(claim) >= OTHER_TITLE_SCORE_MIN
+                && behind_label(&sentence_title(&claim.text)).is_some()
+                && !gates::speaks_to_reader(&claim.text)
+        })
+    };
+    let title = |claim: &Claim| {
+        let title = sentence_title(&claim.text);
+        behind_label(&title).unwrap_or(title)
+    };
     let requested = request_title(frame.request);
     // The only sentence is told below the request, rather than alone as a title.
     let lone = requested.clone().filter(|_| frame.details.len() == 1);
-    lone.or_else(|| done(TITLE_WORTH_MIN).or_else(cause).map(title))
+    lone.or_else(|| done(TITLE_WORTH_MIN).map(title))
+        // The cause is over once the work is done; the narrative tells it.
+        .or_else(|| report_title(&frame.report))
+        .or_else(|| cause().map(title))
         .or(requested)
         .or_else(|| done(0.0).or_else(other).map(title))
 }
+
+/// The first item of a report that says what was done and stands alone, without the file in front of it.
+fn report_title(report: &[&str]) -> Option<String> {
+    report.iter().find_map(|item| {
+        let bare = match item.split_once(": ") {
+            Some((label, rest)) if label.starts_with('`') && label.ends_with('`') => rest,
+            _ => item,
+        };
+        // The heading of a repaired fault.
+        if bare.starts_with(report::FIXED_LABEL) && bare.chars().count() <= TITLE_CHARS_MAX {
+            return Some(bare.trim_end_matches('.').to_owned());
+        }
+        // "Moved the cursor into the store: a; b": the list is told below it.
+        let lead = bare.split_once(": ").map_or("", |(lead, _)| lead);
+        let is_whole = ['`', '"'].iter().all(|mark| lead.matches(*mark).count().is_multiple_of(2));
+        let leads = is_whole && gates::has_verb(lead) && content_words(lead).len() >= LEAD_WORDS_MIN;
+        let title = sentence_title(if leads { lead } else { bare });
+        let works = report::opens_with_work(&title) || (leads && report::is_passive(&title));
+        let lower = format!(" {} ", title.to_lowercase());
+        let points = POINTING.iter().any(|word| lower.contains(word));
+        (works
+            && !points
+            && !gates::speaks_to_reader(&title)
+            && reads_as_title(&title, bare)
+            && !title.ends_with('…'))
+        .then_some(title)
+    })
+}
+
+/// Words that mean something in a sentence that introduces a list, if it is a title.
+const LEAD_WORDS_MIN: usize = 3;
+
+/// A sentence that neither says what was done nor why titles a change if it reads at least this well.
+const OTHER_TITLE_SCORE_MIN: f32 = 0.35;
 
 /// The title of a commit, pull request or plan. One that says only that a review was answered is completed by the
 /// first statement of its body.
@@ -96,17 +149,6 @@ fn is_vague(title: &str) -> bool {
     let words = subject.split(|c: char| !(c.is_alphanumeric() || c == '-')).filter(|word| word.len() > 1);
     let mut told = words.map(str::to_lowercase).filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
     told.all(|word| VAGUE_WORDS.contains(&word.as_str()) || content_words(&word).is_empty())
-}
-
-/// The statement with a small first letter, unless its first word is a name.
-fn lower_first(text: &str) -> String {
-    let mut chars = text.chars();
-    match (chars.next(), text.split_whitespace().next()) {
-        (Some(first), Some(word)) if !is_name(word) && word.chars().skip(1).all(char::is_lowercase) => {
-            first.to_lowercase().chain(chars).collect()
-        }
-        _ => text.to_owned(),
-    }
 }
 
 /// What a change did, for the account: its title, unless that is a cause.
@@ -218,7 +260,7 @@ const SEQUENCE: &[&str] = &["step", "first", "second", "third", "finally", "next
 /// Beginnings of a title that says what was done to something it does not name.
 #[rustfmt::skip]
 const SUBJECTLESS: &[&str] = &[
-    "fixed by ", "caused by ", "done by ", "solved by ", "before: ", "after: ", "before — ", "after — ", "just ", "builds ",
+    "fixed by ", "caused by ", "changed to ", "moved to ", "renamed to ", "switched to ", "replaced with ", "replaced by ", "done by ", "solved by ", "before: ", "after: ", "before — ", "after — ", "just ", "builds ",
     "adds ", "creates ", "allows ", "makes ", "uses ", "shows ", "returns ", "displays ", "includes ", "handles ", "covers ",
     "provides ", "removes ", "updates ", "moves ", "replaces ", "extracts ", "normalizes ",
 ];
@@ -236,19 +278,32 @@ fn is_title(claim: &Claim) -> bool {
     }
     let title = sentence_title(&claim.text);
     let row = claim.text.split(" — ").next().is_some_and(|cell| cell.split_whitespace().count() < 2);
-    gates::stands_alone(&claim.text)
-        && gates::stands_alone(&title)
-        && gates::has_verb(&title)
-        && (gates::names_something(&title) || content_words(&title).len() >= PLAIN_TITLE_WORDS_MIN)
-        && !row
-        && !is_labelled(&title)
-        && !ends_half(&title, &claim.text)
+    gates::stands_alone(&claim.text) && gates::has_verb(&title) && !row && reads_as_title(&title, &claim.text)
+}
+
+/// Whether a title made of a sentence says something by itself.
+fn reads_as_title(title: &str, sentence: &str) -> bool {
+    gates::stands_alone(title)
+        && (gates::names_something(title) || content_words(title).len() >= PLAIN_TITLE_WORDS_MIN)
+        && !is_labelled(title)
+        && !is_labelled_step(title)
+        && !gates::has_unbound_pronoun(title)
+        && !ends_half(title, sentence)
         && !SUBJECTLESS.iter().any(|start| title.to_lowercase().starts_with(start))
-        && !gates::is_passing_trouble(&title)
-        && !tells_status(&title)
+        && !gates::is_passing_trouble(title)
+        && !tells_status(title)
         && !format!(" {title} ").contains(" I ")
         && title.matches(" — ").count() < 2
-        && claim.text.chars().count() <= 280
+        && sentence.chars().count() <= 280
+}
+
+/// "Cloud console — Create a client": a step that somebody is to take, behind the place where.
+fn is_labelled_step(title: &str) -> bool {
+    let parts = title.split_once(" — ").or_else(|| title.split_once(": "));
+    parts.is_some_and(|(head, rest)| {
+        let orders = gates::opens_with_step(rest) || is_order(rest);
+        !gates::has_verb(head) && orders && rest.starts_with(char::is_uppercase)
+    })
 }
 
 /// "Research: Completed": how far the work is.
@@ -273,7 +328,7 @@ fn ends_half(title: &str, text: &str) -> bool {
 }
 
 /// The text without what stands in round brackets after a space.
-fn without_brackets(text: &str) -> String {
+pub(super) fn without_brackets(text: &str) -> String {
     let (mut kept, mut rest) = (String::new(), text);
     while let Some((before, inside)) = rest.split_once(" (") {
         kept.push_str(before);
@@ -301,6 +356,16 @@ fn has_label(title: &str) -> bool {
 
 const LABEL_WORDS_MAX: usize = 5;
 
+/// The statement behind the label of a title, or the title if it has none. `None` if no statement begins behind it.
+fn behind_label(title: &str) -> Option<String> {
+    let Some((_, rest)) = title.split_once(": ").filter(|_| has_label(title)) else {
+        return Some(title.to_owned());
+    };
+    let opens = matches!(gates::first_word(rest).as_str(), "the" | "a" | "an" | "each" | "every")
+        || rest.starts_with('`');
+    (opens && gates::stands_alone(rest) && gates::has_verb(rest)).then(|| capitalised(rest))
+}
+
 /// Labels in front of a cause.
 #[rustfmt::skip]
 const LABELS: &[&str] = &[
@@ -324,6 +389,13 @@ pub(super) fn without_cause_label(text: &str) -> String {
 
 fn behind_labels(text: &str) -> &str {
     let mut rest = text.trim();
+    // "Bug 2 — The cursor is stale".
+    if let Some((head, numbered)) = rest.split_once(" — ").or_else(|| rest.split_once(": "))
+        && report::is_numbered(head)
+        && numbered.split_whitespace().count() >= LABEL_WORDS_MAX
+    {
+        rest = numbered.trim_start();
+    }
     for _ in 0..2 {
         let lower = rest.to_lowercase();
         match LABELS.iter().find(|label| lower.starts_with(**label)) {
@@ -338,7 +410,10 @@ fn behind_labels(text: &str) -> &str {
 pub(super) fn sentence_title(text: &str) -> String {
     let rest = behind_labels(text);
     let first = crate::sentences::split(rest).first().copied().unwrap_or(rest);
-    headline(first, Language::detect(rest)).trim_end_matches('.').to_owned()
+    // "We moved the table" says that it was moved.
+    let bare = without_speaker(first);
+    let first = if report::opens_with_work(bare) && !bare.contains(" now ") { bare } else { first };
+    headline(&without_line_numbers(first), Language::detect(rest)).trim_end_matches('.').to_owned()
 }
 
 /// Requests that are questions, whatever their punctuation.
@@ -357,6 +432,11 @@ const WORK_ORDERS: &[&str] = &[
     "allow", "prevent", "increase", "reduce", "improve", "simplify", "document", "bump", "migrate", "port", "drop",
 ];
 
+/// Whether a title orders a change.
+pub(super) fn is_order(title: &str) -> bool {
+    WORK_ORDERS.contains(&gates::first_word(title).as_str())
+}
+
 /// The request, if it reads as a statement of work: "Add a filter to the list".
 fn request_title(request: &str) -> Option<String> {
     let first = crate::sentences::split(request).first().map(|s| (*s).to_owned()).unwrap_or_default();
@@ -368,7 +448,7 @@ fn request_title(request: &str) -> Option<String> {
         && !ASKING.iter().any(|start| lower.starts_with(start));
     let words = content_words(&first).len();
     let wishes = first.contains(" should ") && !lower.contains("n't ") && !lower.contains(" not work");
-    let asks = WORK_ORDERS.contains(&gates::first_word(&first).as_str()) || wishes;
+    let asks = is_order(&first) || wishes;
     let concrete = words >= 5 || gates::names_something(&first);
     let fits = plain && asks && concrete && (3..=16).contains(&words) && first.chars().count() <= 140;
     fits.then(|| sentence_title(&crate::user_claims::as_statement(&first)))
