@@ -85,7 +85,7 @@ pub(super) fn purpose_of(simple: &SimpleCommand) -> CommandPurpose {
 
 /// Routine programs that change files or processes.
 const CHANGING: &[&str] =
-    &[".", "chmod", "chown", "cp", "kill", "ln", "mkdir", "mv", "rm", "source", "tee", "touch"];
+    &[".", "chmod", "chown", "cp", "export", "kill", "ln", "mkdir", "mv", "rm", "source", "tee", "touch"];
 /// First arguments of commands that only look at something.
 #[rustfmt::skip]
 const LOOKING: &[&str] = &[
@@ -105,7 +105,9 @@ const PREPARING: &[&str] = &[
 /// Whether a command changes something that a later command may need: files, settings, services.
 pub(super) fn changes_state(simple: &SimpleCommand) -> bool {
     let looks = simple.program() != "go"
-        && (LOOKING.contains(&simple.argument(1)) || LOOKING_BELOW.contains(&simple.argument(2)));
+        && (LOOKING.contains(&simple.argument(1)) || LOOKING_BELOW.contains(&simple.argument(2)))
+        // `npm version` prints, `npm version patch` changes.
+        && !(simple.argument(1) == "version" && simple.bare().len() > 2);
     match purpose_of(simple) {
         CommandPurpose::Test | CommandPurpose::Check => false,
         CommandPurpose::Routine => CHANGING.contains(&simple.program()),

@@ -10,7 +10,7 @@ use super::text::{clip, clip_middle, content_words, one_line};
 
 /// Lines kept of one failure.
 const LINES_MAX: usize = 3;
-const LINE_CHARS_MAX: usize = 200;
+const LINE_CHARS_MAX: usize = 300;
 /// Maximum lines that are read. Longer outputs were cut in the middle; errors are near the ends.
 const SCANNED_MAX: usize = 4_000;
 

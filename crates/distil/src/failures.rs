@@ -152,7 +152,7 @@ pub(crate) fn is_said_differently(failed: &str, passed: &str) -> bool {
     let added = passed.iter().filter(|word| !failed.contains(word));
     let means = |word: &&str| word.starts_with("--") || (word.contains('=') && !word.starts_with('-'));
     let filter = |word: &&str| ["--grep", "--filter", "-t", "-k"].iter().any(|f| word.starts_with(f));
-    kept && added.clone().any(|word| means(word)) && !added.into_iter().any(filter)
+    kept && added.clone().any(means) && !added.into_iter().any(filter)
 }
 
 /// Records an edit: it may be what cures the open failures. An edit of a configuration is recorded, so that the agent's
@@ -185,7 +185,8 @@ pub(crate) fn note_edit(change: &PatchedFile, carry: &mut Carry) {
 const CONFIGURATION: &[&str] = &[
     ".yml", ".yaml", ".toml", ".ini", ".cfg", ".conf", ".env", ".properties", ".lock", "dockerfile", "makefile", "ignore", "rc",
     ".tfvars", ".hcl", "package.json", "tsconfig.json", "global.json", "go.mod", "pom.xml", ".gradle", ".gradle.kts", ".csproj",
-    "gemfile", "cmakelists.txt", "requirements.txt", ".tool-versions", "-version",
+    "gemfile", "cmakelists.txt", "requirements.txt", ".tool-versions", "-version", ".sbt", ".cabal",
+    "podfile", "procfile", "mix.exs",
 ];
 
 fn is_configuration(path: &str) -> bool {

@@ -19,7 +19,7 @@ use crate::text::{clip, clip_middle, content_words, full_stop, shared};
 const REMEDY_WORTH: f32 = 0.6;
 /// Lines of an error that are quoted, and the characters of each.
 const ERROR_LINES_MAX: usize = 3;
-const ERROR_LINE_CHARS_MAX: usize = 160;
+const ERROR_LINE_CHARS_MAX: usize = 240;
 /// Errors of work in progress, which nobody looks up later.
 #[rustfmt::skip]
 const ROUTINE_ERRORS: &[&str] = &[
@@ -95,9 +95,8 @@ fn remedy_claim(episode: &Episode, over: &OvercomeFailure) -> Option<Claim> {
     let is_variant = command != passed && (over.needs_words || is_said_differently(command, passed));
     let remedy = match (&explained, failure.remedies.last()) {
         _ if is_variant => &Remedy::Variant,
-        (Some(Explanation { remedy: Remedy::Words, .. }), Some(last)) => &Remedy::Command(last),
+        (Some(Explanation { remedy: Remedy::Words, .. }) | None, Some(last)) => &Remedy::Command(last),
         (Some(explained), _) => &explained.remedy,
-        (None, Some(last)) => &Remedy::Command(last),
         (None, None) => return None,
     };
     let lines =
@@ -160,7 +159,10 @@ fn explanation<'f>(episode: &Episode, over: &'f OvercomeFailure) -> Option<Expla
                 None => unnamed_points(&sentence.text, failure) + shares(&sentence.text),
             };
             let is_new = best.as_ref().is_none_or(|(known, _)| points >= *known);
-            if points < POINTS_MIN || !is_new || (gates::is_dangling(&sentence.text) && before.is_none()) {
+            if points < POINTS_MIN
+                || !is_new
+                || (gates::is_dangling(&sentence.text) && before.is_none() && named.is_none())
+            {
                 continue;
             }
             let before =
@@ -243,12 +245,23 @@ const REMEDY_VERBS: &[&str] = &[
     "pinned", "pointed", "raised", "regenerated", "removed", "renamed", "restarted", "set", "started", "switched", "unset", "upgraded", "updated", "use",
 ];
 
+/// Words of a sentence that says what a program has to be given.
+const NEED_WORDS: &[&str] = &[" need", " requires ", " must ", " has to ", " set "];
+
 /// How well a sentence tells what was done about a failure where nothing was seen that may have helped.
 fn unnamed_points(text: &str, failure: &OpenFailure) -> usize {
     let is_unseen = failure.since.is_empty() && failure.edits.is_empty();
     let first = gates::first_word(text);
-    let tells = REMEDY_VERBS.contains(&first.as_str()) && gates::names_something(text);
-    if is_unseen && tells { POINTS_MIN - 1 } else { 0 }
+    let is_setting = |span: &str| span.contains('=') || span.starts_with("--");
+    let tells = (REMEDY_VERBS.contains(&first.as_str()) && gates::names_something(text))
+        || spans(text).any(is_setting);
+    let lower = text.to_lowercase();
+    let is_needed = spans(text).any(is_setting) && NEED_WORDS.iter().any(|word| lower.contains(word));
+    match (is_unseen && tells, is_needed) {
+        (true, true) => POINTS_MIN,
+        (true, false) => POINTS_MIN - 1,
+        (false, _) => 0,
+    }
 }
 
 /// Whether a sentence tells rather than announces, asks or guesses.

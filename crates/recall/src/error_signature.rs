@@ -66,6 +66,11 @@ impl ErrorSignature {
         (is_said && signature.words.len() >= least).then_some(signature)
     }
 
+    /// The last part of a quoted line, which says why. `None` if other errors may say the same.
+    pub(crate) fn from_reason(passage: &str) -> Option<Self> {
+        Self::from_quotation(passage).filter(|signature| signature.words.len() >= QUOTED_WORDS_MIN)
+    }
+
     fn parse(line: &str) -> Self {
         let mut signature = Self::default();
         if let Some(missing) = missing_thing(line) {
@@ -168,7 +173,16 @@ const STEP_VERDICTS: &[&str] = &[
 ];
 
 /// How lines begin that accompany an error.
-const COMPANIONS: &[&str] = &["help:", "hint:", "note:", "process didn't exit successfully", "see also"];
+const COMPANIONS: &[&str] = &[
+    "help:",
+    "hint:",
+    "note:",
+    "make: ***",
+    "make[",
+    "gmake: ***",
+    "process didn't exit successfully",
+    "see also",
+];
 
 /// Whether a line says which step failed, and not why, or only accompanies an error.
 fn names_step_only(line: &str) -> bool {
@@ -232,7 +246,9 @@ fn missing_thing(line: &str) -> Option<String> {
 
 /// The name of the file that is missing: a compiler looks for it on many paths.
 fn missing_file(line: &str) -> Option<String> {
-    let (before, _) = line.split_once(": No such file or directory")?;
+    let (before, _) = line
+        .split_once(": No such file or directory")
+        .or_else(|| line.split_once(": no such file or directory"))?;
     let path = before.rsplit([' ', ':']).next()?.trim_matches(['\'', '"', '`']);
     let name = path.rsplit('/').next()?.to_lowercase();
     (name.len() > 2 && name.contains('.')).then_some(name)
