@@ -104,7 +104,8 @@ const PREPARING: &[&str] = &[
 
 /// Whether a command changes something that a later command may need: files, settings, services.
 pub(super) fn changes_state(simple: &SimpleCommand) -> bool {
-    let looks = simple.program() != "go"
+    let looks = matches!(simple.program(), "curl" | "dig" | "nc" | "nslookup" | "ping" | "wget")
+        || simple.program() != "go"
         && (LOOKING.contains(&simple.argument(1)) || LOOKING_BELOW.contains(&simple.argument(2)))
         // `npm version` prints, `npm version patch` changes.
         && !(simple.argument(1) == "version" && simple.bare().len() > 2);

@@ -136,6 +136,8 @@ fn remedy_claim(episode: &Episode, over: &OvercomeFailure) -> Option<Claim> {
 /// Points of a sentence that names what was done, and points that it needs.
 const NAMED_POINTS: usize = 4;
 const POINTS_MIN: usize = 4;
+/// Sentences of a message that is about nothing but the failure.
+const UNNAMED_SENTENCES_MAX: usize = 3;
 /// Shared words of an error that count.
 const SHARED_WORDS_MAX: usize = 2;
 
@@ -156,6 +158,8 @@ fn explanation<'f>(episode: &Episode, over: &'f OvercomeFailure) -> Option<Expla
             let named = named_remedy(&sentence.text, over);
             let points = match &named {
                 Some(_) => NAMED_POINTS + shares(&sentence.text),
+                // A report of more sentences is about other work.
+                None if sentences.len() > UNNAMED_SENTENCES_MAX || sentence.block == TextBlock::Item => 0,
                 None => unnamed_points(&sentence.text, failure) + shares(&sentence.text),
             };
             let is_new = best.as_ref().is_none_or(|(known, _)| points >= *known);

@@ -6,7 +6,6 @@ use super::evidence::{EvidenceJudge, MatchEvidence};
 use super::near_rows::{EarlierPrompt, LOOKED_AT, NearMemory, NearRows};
 use super::prompt_kind::{PromptKind, named_files};
 use super::prompt_question::PROMPT_WORDS_MAX;
-use super::request_words::content_stems;
 use super::work_files::{MatchedRow, TURNS_MAX, WorkFiles, find_work_files};
 use super::{
     EvidenceThreshold, MEMORIES_MAX, PromptQuestion, RecallQuery, governing, newest, recap_first, remedy,
@@ -41,9 +40,7 @@ pub(super) fn retrieve_memories(
     }
     let kind = PromptKind::of_prompt(ask.prompt);
     if kind == PromptKind::HandOff {
-        let may_help =
-            |near: &NearMemory| is_knowledge(&near.row) || near.evidence.surprise >= SAME_WORK_SURPRISE;
-        found.retain(|near| may_help(near) && !is_said_in(&near.row, asking));
+        found.retain(|near| is_knowledge(&near.row) || near.evidence.surprise >= SAME_WORK_SURPRISE);
     }
     let work = match kind {
         PromptKind::Request => find_work_files(reads, ask, asking, &matched)?,
@@ -81,17 +78,6 @@ pub(super) fn retrieve_memories(
         found = pointers;
     }
     Ok(NearRows { memories: found, work_files: work.paths, ..NearRows::default() })
-}
-
-/// Share of a memory's words from which a hand-off that has them says the same.
-const SAID_SHARE: f64 = 0.7;
-
-/// Whether a hand-off says what a memory says: it was made of it.
-fn is_said_in(row: &Observation, asking: &PromptQuestion) -> bool {
-    let parts = [&row.text.title, &row.text.narrative].into_iter().chain(&row.text.facts);
-    let stems = content_stems(&parts.map(String::as_str).collect::<Vec<_>>().join("\n"));
-    let said = stems.iter().filter(|word| asking.content.contains(*word)).count();
-    said as f64 >= SAID_SHARE * stems.len().max(1) as f64
 }
 
 /// Maximum memories that are named beside the files of their work.
