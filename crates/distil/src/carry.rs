@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::cues::CueKind;
 use super::speech::{MarkedSentence, SpokenText};
 use super::text::{clip, content_words, one_line, overlap};
+use claude_mem_core::clock::Millis;
 use claude_mem_core::memory::NewObservation;
 
 /// Maximum unresolved failures that a session carries between episodes.
@@ -73,13 +74,27 @@ pub(super) struct OpenFailure {
     /// The program that was run.
     pub program: String,
     pub errors: Vec<String>,
+    /// When it failed first.
+    pub at: Millis,
+    /// Commands of the failed line that change something: they did not help.
+    pub prepared: Vec<String>,
     /// Commands run since that may be the remedy.
     pub remedies: Vec<String>,
-    /// Other commands that passed since.
-    #[serde(default)]
+    /// All commands that changed something since.
     pub since: Vec<String>,
+    /// Edits of configurations since.
+    pub edits: Vec<ConfigurationEdit>,
     /// A file with code was edited since.
     pub edited: bool,
+}
+
+/// An edit of a file that configures a program.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct ConfigurationEdit {
+    pub path: String,
+    /// The first line that it put in.
+    pub added: String,
 }
 
 impl Carry {

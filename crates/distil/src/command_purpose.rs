@@ -42,6 +42,7 @@ pub(super) fn purpose_of(simple: &SimpleCommand) -> CommandPurpose {
             "tree" | "metadata" | "search" | "doc" | "--version" | "--list" => CommandPurpose::Routine,
             _ => CommandPurpose::Build,
         },
+        "playwright" | "cypress" if first == "install" => CommandPurpose::Remedy,
         "pytest" | "py.test" | "tox" | "nox" | "unittest" | "jest" | "vitest" | "mocha" | "ava" | "rspec"
         | "phpunit" | "pest" | "ctest" | "playwright" | "cypress" | "bats" | "ginkgo" | "busted"
         | "minitest" => CommandPurpose::Test,
@@ -80,6 +81,56 @@ pub(super) fn purpose_of(simple: &SimpleCommand) -> CommandPurpose {
         "" => CommandPurpose::Routine,
         _ => CommandPurpose::Run,
     }
+}
+
+/// Routine programs that change files or processes.
+const CHANGING: &[&str] =
+    &[".", "chmod", "chown", "cp", "export", "kill", "ln", "mkdir", "mv", "rm", "source", "tee", "touch"];
+/// First arguments of commands that only look at something.
+#[rustfmt::skip]
+const LOOKING: &[&str] = &[
+    "--help", "--version", "-V", "cat", "current", "describe", "diff", "freeze", "get", "help", "history", "images", "info", "inspect",
+    "list", "log", "logs", "ls", "outdated", "ps", "search", "show", "status", "top", "tree", "version", "view", "which", "whoami", "why",
+];
+/// Second arguments of such commands: `kubectl config view`, `docker compose ps`.
+const LOOKING_BELOW: &[&str] =
+    &["current-context", "get-contexts", "inspect", "list", "logs", "ls", "ps", "show", "status", "view"];
+/// Arguments by which any program prepares the machine for another command.
+#[rustfmt::skip]
+const PREPARING: &[&str] = &[
+    "add", "approve", "enable", "import", "install", "link", "login", "restart", "start", "switch", "trust", "unlock", "up", "use",
+    "use-context", "force-unlock",
+];
+
+/// Whether a command changes something that a later command may need: files, settings, services.
+pub(super) fn changes_state(simple: &SimpleCommand) -> bool {
+    let looks = matches!(simple.program(), "curl" | "dig" | "nc" | "nslookup" | "ping" | "wget")
+        || simple.program() != "go"
+        && (LOOKING.contains(&simple.argument(1)) || LOOKING_BELOW.contains(&simple.argument(2)))
+        // `npm version` prints, `npm version patch` changes.
+        && !(simple.argument(1) == "version" && simple.bare().len() > 2);
+    match purpose_of(simple) {
+        CommandPurpose::Test | CommandPurpose::Check => false,
+        CommandPurpose::Routine => CHANGING.contains(&simple.program()),
+        CommandPurpose::Git => {
+            let changing = ["clean", "config", "fetch", "gc", "lfs", "pull", "remote", "submodule"];
+            changing.contains(&simple.argument(1)) && simple.bare().len() > 2
+        }
+        CommandPurpose::Build => true,
+        CommandPurpose::Remedy | CommandPurpose::Run => !looks,
+    }
+}
+
+/// Whether a command that passed between a failure and its end is what helped, also where nobody says so.
+pub(super) fn is_preparation(simple: &SimpleCommand) -> bool {
+    let mut arguments = simple.bare().iter().skip(1).take(2);
+    let prepares = match purpose_of(simple) {
+        CommandPurpose::Remedy => true,
+        CommandPurpose::Run => arguments.any(|word| PREPARING.contains(&word.as_str())),
+        CommandPurpose::Routine => matches!(simple.program(), "chmod" | "chown" | "kill"),
+        _ => false,
+    };
+    prepares && changes_state(simple)
 }
 
 /// What a package manager's script is for, by its name.

@@ -1,6 +1,6 @@
 //! Reads a shell call: the command that matters, its outcome, and the checks that it ran.
 
-use super::command_purpose::{CommandPurpose, is_check, purpose_of};
+use super::command_purpose::{CommandPurpose, changes_state, is_check, purpose_of};
 use super::errors;
 use super::results::{self, TestCounts};
 use super::shell::{self, SimpleCommand};
@@ -91,6 +91,11 @@ impl CommandRun {
         telling.map_or_else(|| self.command.clone(), with_variables)
     }
 
+    /// The commands of the line that change something a later command may need.
+    pub(super) fn changing(&self) -> impl Iterator<Item = &SimpleCommand> {
+        self.simples.iter().filter(|simple| changes_state(simple))
+    }
+
     /// The program of the telling command.
     pub(super) fn program(&self) -> &str {
         self.key.split_whitespace().next().unwrap_or_default()
@@ -105,7 +110,7 @@ impl CommandRun {
     }
 }
 
-fn with_variables(simple: &SimpleCommand) -> String {
+pub(super) fn with_variables(simple: &SimpleCommand) -> String {
     let variables = simple.words.iter().take_while(|word| shell::is_assignment(word)).cloned();
     variables.chain([simple.line()]).collect::<Vec<_>>().join(" ")
 }

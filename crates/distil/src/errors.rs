@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::text::{clip, one_line};
+use super::text::{clip, clip_middle, content_words, one_line};
 
 /// Lines kept of one failure.
 const LINES_MAX: usize = 3;
-const LINE_CHARS_MAX: usize = 200;
+const LINE_CHARS_MAX: usize = 300;
 /// Maximum lines that are read. Longer outputs were cut in the middle; errors are near the ends.
 const SCANNED_MAX: usize = 4_000;
 
@@ -73,8 +73,18 @@ const SIGNS: &[(ErrorSign, u8)] = &[
     (Holds("undefined reference to"), 9),
     // Build tools and everything else
     (Starts("make: *** "), 3),
+    (Starts("FAILURE: Build failed"), 0),
+    (Starts("Could not resolve "), 6),
+    (Starts("CMake Error"), 8),
+    (Starts("E: "), 8),
+    (Starts("ERR_"), 8),
+    (Starts("Error from server"), 8),
+    (Starts("Error response from"), 8),
+    (Starts("curl: ("), 8),
     (Starts("ERROR: failed to solve"), 3),
     (Starts("ERROR: "), 7),
+    (Holds("[rejected]"), 8),
+    (Holds("[remote rejected]"), 8),
     (Starts("fatal: "), 8),
     (Starts("Fatal: "), 8),
     (Starts("FATAL"), 8),
@@ -98,6 +108,26 @@ const SIGNS: &[(ErrorSign, u8)] = &[
     (Holds("rror:"), 5),
     (Holds("failed:"), 4),
     (Holds("failed"), 2),
+    // What tools say without the word "error"
+    (Holds("annot "), 1),
+    (Holds("an't "), 1),
+    (Holds("ould not "), 1),
+    (Holds("ouldn't "), 1),
+    (Holds("nable to "), 1),
+    (Holds("issing "), 1),
+    (Holds("efused"), 1),
+    (Holds("ejected"), 1),
+    (Holds("orbidden"), 1),
+    (Holds("denied"), 1),
+    (Holds("xceed"), 1),
+    (Holds("doesn't "), 1),
+    (Holds("is not "), 1),
+    (Holds("are not "), 1),
+    (Holds("was not "), 1),
+    (Holds("ncompatible"), 1),
+    (Holds("nvalid "), 1),
+    (Holds("nsupported"), 1),
+    (Holds("No matching "), 1),
 ];
 
 /// What a failed build or check prints, for runs whose exit code a pipe hid.
@@ -124,7 +154,8 @@ pub(super) fn says_failed(output: &str) -> bool {
 
 /// The most telling lines, in the order they stand, each cleaned and clipped.
 pub fn telling(output: &str) -> Vec<String> {
-    let lines: Vec<String> = output.lines().take(SCANNED_MAX).map(one_line).collect();
+    let lines: Vec<String> =
+        output.lines().take(SCANNED_MAX).map(|line| undecorated(&one_line(line)).to_owned()).collect();
     let mut ranked: Vec<(usize, u8)> = lines
         .iter()
         .enumerate()
@@ -147,7 +178,18 @@ pub fn telling(output: &str) -> Vec<String> {
     if kept.is_empty() && !lines.iter().any(|line| is_bait(line)) {
         kept.extend(last_words(&lines));
     }
-    kept.into_iter().map(|index| placed(&lines, index)).collect()
+    let told: Vec<String> = kept.into_iter().map(|index| placed(&lines, index)).collect();
+    let is_told = |at: usize| {
+        let holds = |(other, text): (usize, &String)| other != at && text.contains(&told[at]);
+        told.iter().enumerate().any(holds)
+    };
+    (0..told.len()).filter(|at| !is_told(*at)).map(|at| told[at].clone()).collect()
+}
+
+/// A line without the marks by which tools draw boxes, trees and bullets before it.
+pub fn undecorated(line: &str) -> &str {
+    let bare = line.trim_start_matches(|c: char| c.is_whitespace() || "│┃║╷╵╰├└┌─▶►×✖➤".contains(c));
+    bare.strip_prefix("> ").map_or(bare, str::trim_start)
 }
 
 fn weight(line: &str) -> u8 {
@@ -229,14 +271,24 @@ fn continues(lines: &[String], index: usize) -> bool {
 /// The line with what belongs to it: the place that a compiler prints below it, the message of a
 /// panic, the two sides of an assertion.
 fn placed(lines: &[String], index: usize) -> String {
-    let line = clip(lines[index].trim_start_matches("E "), LINE_CHARS_MAX);
+    let line = clip_middle(lines[index].trim_start_matches("E "), LINE_CHARS_MAX);
     let below = |offset: usize| lines.get(index + offset).map_or("", String::as_str);
     if let Some(place) = below(1).strip_prefix("--> ") {
         return format!("{line} ({})", clip(place, 80));
     }
     let is_panic = |line: &str| line.ends_with(':') && line.contains("' panicked at ");
-    if is_panic(&line) && !below(1).is_empty() && !is_panic(below(1)) {
-        return format!("{line} {}", placed(lines, index + 1));
+    // What was wrong stands below the head, often after an empty line.
+    let next = if below(1).is_empty() { 2 } else { 1 };
+    if is_panic(&line) && !below(next).is_empty() && !is_panic(below(next)) {
+        return format!("{line} {}", placed(lines, index + next));
+    }
+    if line.ends_with(':') && !below(next).is_empty() {
+        return clip_middle(&format!("{line} {}", below(next)), LINE_CHARS_MAX);
+    }
+    if next == 2 && says_little(&line) && !below(next).is_empty() {
+        let detail: Vec<&str> =
+            (2..).map(below).take_while(|text| !text.is_empty()).take(DETAIL_LINES_MAX).collect();
+        return clip_middle(&format!("{line} {}", detail.join(" ")), LINE_CHARS_MAX);
     }
     match (below(1).strip_prefix("left: "), below(2).strip_prefix("right: ")) {
         (Some(left), Some(right)) => {
@@ -244,6 +296,18 @@ fn placed(lines: &[String], index: usize) -> String {
         }
         _ => line,
     }
+}
+
+/// Lines of a paragraph below a head that are told with it.
+const DETAIL_LINES_MAX: usize = 3;
+/// Words that mean something of a head that tells what was wrong.
+const HEAD_WORDS_MIN: usize = 5;
+
+/// Whether a line is a head such as "Error: failed to install provider", whose reason stands in the paragraph below.
+fn says_little(line: &str) -> bool {
+    line.starts_with(['E', 'e'])
+        && !line.contains(['`', '\'', '"'])
+        && content_words(line).len() < HEAD_WORDS_MIN
 }
 
 #[cfg(test)]

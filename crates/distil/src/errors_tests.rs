@@ -54,3 +54,30 @@ fn text_that_speaks_to_an_agent_is_no_error() {
 fn error_signs_build() {
     assert!(FINDER.is_some());
 }
+
+#[test]
+fn lines_without_the_word_error_are_found_before_the_last_one() {
+    for (output, want) in [
+        (
+            "internal/metrics/prom.go:9:2: missing go.sum entry for module providing package example.com/prom; to add:\n\tgo get example.com/relay",
+            "internal/metrics/prom.go:9:2: missing go.sum entry for module providing package example.com/prom; to add: go get example.com/relay",
+        ),
+        (
+            "Load key \"/home/dev/.ssh/id\": bad permissions\nThe server refused the key\nGood bye",
+            "The server refused the key",
+        ),
+    ] {
+        assert_eq!(telling(output), [want], "{output}");
+    }
+}
+
+#[test]
+fn boxes_are_no_part_of_an_error_and_its_text_follows_the_head() {
+    let box_of_terraform = "╷\n│ Error: Failed to install provider\n│\n│ checksums differ\n╵";
+    assert_eq!(telling(box_of_terraform), ["Error: Failed to install provider checksums differ"]);
+    let cmake = "CMake Error at CMakeLists.txt:18 (find_package):\n  Could not find a package configuration file provided by \"Qt6\"\n\n-- Configuring incomplete";
+    assert_eq!(
+        telling(cmake)[0],
+        "CMake Error at CMakeLists.txt:18 (find_package): Could not find a package configuration file provided by \"Qt6\""
+    );
+}

@@ -14,6 +14,7 @@ use crate::carry::Carry;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::cues::Language;
 use crate::decisions::{self, TurnTexts};
+use crate::failures::OvercomeFailure;
 use crate::gates;
 use crate::obstacles::obstacle_claims;
 use crate::outputs;
@@ -72,8 +73,19 @@ pub fn extract_claims(
     let words = prompts::without_command(&spoken);
     let stated = (words.len() < spoken.len()).then(|| SpokenText::read(&typed_part(words)));
     settle(episode, stated.as_ref().unwrap_or(&said), &answered, &log, carry, &mut claims);
-    claims.extend(obstacle_claims(episode, &log.obstacles, groups.next()));
-    claims.extend(remedy_claims(episode, &log.overcome, groups.next()));
+    let refusals = obstacle_claims(episode, &log.obstacles, groups.next());
+    // A refused commit that the agent explained is told once.
+    let is_told = |over: &&OvercomeFailure| over.failure.program == "git" && !refusals.is_empty();
+    let overcome = log.overcome.iter().filter(|over| !is_told(over));
+    let remedies = remedy_claims(episode, overcome, groups.next());
+    // A sentence that a remedy quotes is no finding of its own.
+    if log.edited.is_empty() {
+        let is_finding =
+            |claim: &Claim| matches!(claim.kind, ClaimKind::Fact | ClaimKind::Cause | ClaimKind::Done);
+        let is_quoted = |claim: &Claim| remedies.iter().any(|remedy| remedy.text.contains(&claim.text));
+        claims.retain(|claim| !(is_finding(claim) && is_quoted(claim)));
+    }
+    claims.extend(refusals.into_iter().chain(remedies));
     claims.extend(log.claims);
     mark_outside(episode, &mut claims);
     shorten_paths(&episode.root, &mut claims);

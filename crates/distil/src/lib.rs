@@ -61,6 +61,7 @@ pub use claim::{Claim, ClaimKind, EpisodeClaims, RunClaim};
 pub use consolidate::consolidate;
 pub use cues::Language;
 pub use errors::telling as telling_error_lines;
+pub use errors::undecorated;
 pub use extract::extract_claims;
 pub use turn_outcome::{FiledWork, NextCommand, PendingPlan, RefusedCommit, TurnOutcome};
 

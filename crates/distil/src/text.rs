@@ -23,6 +23,18 @@ pub(super) fn clip(text: &str, chars_max: usize) -> String {
     format!("{trimmed}…")
 }
 
+/// At most about `chars_max` characters of a line: its beginning and its end, because tools say at the end why
+/// something failed.
+pub(super) fn clip_middle(line: &str, chars_max: usize) -> String {
+    let count = line.chars().count();
+    if count <= chars_max {
+        return line.to_owned();
+    }
+    let tail: String = line.chars().skip(count - chars_max / 2).collect();
+    let tail = tail.split_once(' ').map_or(tail.as_str(), |(_, words)| words);
+    format!("{} {tail}", clip(line, chars_max - chars_max / 2))
+}
+
 /// The same words on one line, without control characters and terminal colours.
 pub(super) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());

@@ -117,7 +117,7 @@ impl WorkLog {
         {
             self.outcome.plan = Some(PendingPlan { title, at });
         }
-        failures::note_edit(&change.path, carry);
+        failures::note_edit(&change, carry);
         // An edit between a refused commit and the next one is ordinary work.
         self.obstacles.retain(|obstacle| obstacle.landed_at.is_some());
         self.claims.extend(memory_files::memory_line_claims(&change, at, group));

@@ -42,7 +42,7 @@ pub(crate) struct ErrorSignature {
 impl ErrorSignature {
     /// `None` if the line identifies no error: "exit code 1", "tests failed", "execution failed for task 'build'".
     pub(crate) fn from_line(line: &str) -> Option<Self> {
-        if names_step_only(line) {
+        if names_step_only(line) || has_empty_reason(line) {
             return None;
         }
         let signature = Self { reason: reason_of(line), ..Self::parse(line) };
@@ -66,8 +66,19 @@ impl ErrorSignature {
         (is_said && signature.words.len() >= least).then_some(signature)
     }
 
+    /// The last part of a quoted line, which says why. `None` if other errors may say the same.
+    pub(crate) fn from_reason(passage: &str) -> Option<Self> {
+        Self::from_quotation(passage).filter(|signature| signature.words.len() >= QUOTED_WORDS_MIN)
+    }
+
     fn parse(line: &str) -> Self {
         let mut signature = Self::default();
+        if let Some(missing) = missing_thing(line) {
+            signature.names.push(missing);
+            signature.words.push(stem("found"));
+        }
+        signature.names.extend(missing_file(line));
+        let line = without_panic_head(line);
         for (at, part) in line.split(['\'', '"', '`', '‘', '’', '“', '”']).enumerate() {
             if at % 2 == 1 && is_name(part) {
                 signature.names.push(part.trim().to_lowercase());
@@ -156,12 +167,22 @@ const STEP_VERDICTS: &[&str] = &[
     "could not compile",
     "execution failed for task",
     "failed to solve",
+    "hook exited with code",
     "recipe for target",
     "while importing test module",
 ];
 
 /// How lines begin that accompany an error.
-const COMPANIONS: &[&str] = &["help:", "hint:", "note:", "process didn't exit successfully", "see also"];
+const COMPANIONS: &[&str] = &[
+    "help:",
+    "hint:",
+    "note:",
+    "make: ***",
+    "make[",
+    "gmake: ***",
+    "process didn't exit successfully",
+    "see also",
+];
 
 /// Whether a line says which step failed, and not why, or only accompanies an error.
 fn names_step_only(line: &str) -> bool {
@@ -189,6 +210,19 @@ fn reason_of(line: &str) -> Vec<String> {
     said.words.into_iter().chain(said.names).collect()
 }
 
+/// Words of a last part that says only that something failed: "goal x of project y: there are test failures".
+const EMPTY_REASON_WORDS_MIN: usize = 3;
+
+/// Whether the last part of a line is a whole statement and says nothing in particular.
+fn has_empty_reason(line: &str) -> bool {
+    line.rsplit_once(": ").is_some_and(|(_, last)| {
+        let said = ErrorSignature::parse(last);
+        last.split_whitespace().count() >= EMPTY_REASON_WORDS_MIN
+            && said.words.is_empty()
+            && said.names.is_empty()
+    })
+}
+
 /// Words of any error: alone they say which kind of program failed, not why.
 const GENERIC: &[&str] = &[
     "abort", "build", "cannot", "code", "command", "compil", "complet", "could", "error", "err", "exit",
@@ -201,6 +235,31 @@ fn is_name(part: &str) -> bool {
     let part = part.trim();
     let is_word = !part.is_empty() && part.len() <= 120 && !part.contains(char::is_whitespace);
     is_word && !is_place(part) && part.chars().any(char::is_alphabetic)
+}
+
+/// The command of "sh: pnpm: not found", or `None`.
+fn missing_thing(line: &str) -> Option<String> {
+    let (before, _) = line.split_once(": not found").or_else(|| line.split_once(": command not found"))?;
+    let name = before.rsplit([' ', ':']).next()?.trim_matches(['\'', '"', '`']).to_lowercase();
+    (name.len() > 1 && name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_')).then_some(name)
+}
+
+/// The name of the file that is missing: a compiler looks for it on many paths.
+fn missing_file(line: &str) -> Option<String> {
+    let (before, _) = line
+        .split_once(": No such file or directory")
+        .or_else(|| line.split_once(": no such file or directory"))?;
+    let path = before.rsplit([' ', ':']).next()?.trim_matches(['\'', '"', '`']);
+    let name = path.rsplit('/').next()?.to_lowercase();
+    (name.len() > 2 && name.contains('.')).then_some(name)
+}
+
+/// What follows "thread 'main' panicked at src/a.rs:3:5:": every panic begins so.
+fn without_panic_head(line: &str) -> &str {
+    match line.split_once("' panicked at ") {
+        Some((_, rest)) => rest.split_once(": ").map_or("", |(_, message)| message),
+        None => line,
+    }
 }
 
 /// The port of `127.0.0.1:5432` or `localhost:5432`: it says which service did not answer.
@@ -301,8 +360,42 @@ mod tests {
     }
 
     #[test]
+    fn missing_command_or_header_is_the_name_of_the_error() {
+        let told =
+            "`make` failed with “src/tls.c:4:10: fatal error: mbedtls/ssl.h: No such file or directory”.";
+        assert!(same("lib/dtls.c:7:10: fatal error: mbedtls/ssl.h: No such file or directory", told));
+        assert!(!same("lib/dtls.c:7:10: fatal error: zlib.h: No such file or directory", told));
+        let hook =
+            "`git commit` failed with “.husky/pre-commit: 4: pnpm: not found”. `corepack enable` helped.";
+        assert!(same(".husky/pre-commit: 9: pnpm: not found", hook));
+        assert!(!same(".husky/pre-commit: 9: bun: not found", hook));
+        assert!(!same("sh: pnpm: not found", "Run `pnpm install` after every pull."));
+    }
+
+    #[test]
+    fn head_of_a_panic_is_no_error() {
+        let told =
+            "“thread 'main' panicked at /a/build.rs:1:5: Could not find directory of OpenSSL installation”";
+        assert!(same(
+            "thread 'main' panicked at /b/build.rs:9:5: Could not find directory of OpenSSL installation",
+            told
+        ));
+        assert!(!same(
+            "thread 'main' panicked at /a/build.rs:1:5: the linker of the target is not installed",
+            told
+        ));
+    }
+
+    #[test]
     fn what_any_failure_prints_identifies_nothing() {
-        for line in ["error: test failed", "Process exited with status 1", "npm ERR! code 1", "FAILED", ""] {
+        for line in [
+            "[ERROR] Failed to execute goal org.acme:surefire:test on project billing: There are test failures.",
+            "error: test failed",
+            "Process exited with status 1",
+            "npm ERR! code 1",
+            "FAILED",
+            "",
+        ] {
             assert_eq!(ErrorSignature::from_line(line), None, "{line}");
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::error_signature::ErrorSignature;
-use claude_mem_distil::telling_error_lines;
+use claude_mem_distil::{telling_error_lines, undecorated};
 
 /// Lines of the output that are asked about.
 const LINES_MAX: usize = 8;
@@ -23,7 +23,8 @@ const CUES: &[&str] = &[
 /// lines near them that say what was wrong. A tool often prints its verdict far from the cause.
 pub fn telling(output: &str) -> String {
     let mut chosen: Vec<Cow<'_, str>> = telling_error_lines(output).into_iter().map(Cow::Owned).collect();
-    let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> =
+        output.lines().map(|line| undecorated(line).trim_end()).filter(|line| !line.is_empty()).collect();
     let examined = &lines[lines.len().saturating_sub(EXAMINED_MAX)..];
     for line in examined.iter().copied().filter(|line| is_verdict(line)) {
         if chosen.len() >= LINES_MAX {
@@ -37,7 +38,7 @@ pub fn telling(output: &str) -> String {
 }
 
 fn is_verdict(line: &str) -> bool {
-    let is_frame = ["at ", "File \"", "|", ">"].iter().any(|start| line.starts_with(start));
+    let is_frame = ["at ", "File \"", "|"].iter().any(|start| line.starts_with(start));
     if is_frame || line.len() > LINE_CHARS_MAX {
         return false;
     }

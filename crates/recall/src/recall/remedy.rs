@@ -12,7 +12,7 @@ use claude_mem_store::{Observation, RowId, RowKind};
 pub(super) fn remedies(ask: &RecallQuery<'_>, mut found: Vec<NearMemory>) -> Vec<NearMemory> {
     let signatures: Vec<ErrorSignature> = ask.prompt.lines().filter_map(ErrorSignature::from_line).collect();
     found.retain(|near| {
-        let text = whole_text(&near.row);
+        let text = without_commands(&whole_text(&near.row));
         let is_same = signatures.iter().any(|signature| signature.is_quoted_in(&text))
             || quotations(&near.row).any(|quoted| ask.prompt.lines().any(|line| quoted.is_printed_in(line)));
         let is_known = ask.shown.contains(&RowId::new(RowKind::Observation, near.row.id.0));
@@ -22,17 +22,30 @@ pub(super) fn remedies(ask: &RecallQuery<'_>, mut found: Vec<NearMemory>) -> Vec
     found
 }
 
-/// The passages of a memory that may quote an error: its title, its sentences, and their parts before and
-/// after a colon.
+/// The passages of a memory that may quote an error: the lines in its quotation marks and their reasons, its title, its
+/// sentences, and their parts before and after a colon.
 fn quotations(row: &Observation) -> impl Iterator<Item = ErrorSignature> {
-    let texts = [&row.text.title, &row.text.narrative].into_iter().chain(&row.text.facts);
-    texts.flat_map(|text| sentences(text)).flat_map(|sentence| {
+    let texts = || [&row.text.title, &row.text.narrative].into_iter().chain(&row.text.facts);
+    let quoted = texts().flat_map(|text| text.split(['“', '”']).skip(1).step_by(2));
+    // Of a long line the last part says why; what comes before names the step and its place.
+    let lines = quoted.flat_map(|quoted| quoted.split(ERROR_LINE_SEPARATOR)).flat_map(|line| {
+        // The middle of a long line may have been left out.
+        let (end, is_cut) = line.rsplit_once("… ").map_or((line, false), |(_, end)| (end, true));
+        let reason = end.rsplit_once(": ").map(|(_, reason)| reason).or(is_cut.then_some(end));
+        ErrorSignature::from_quotation(line).into_iter().chain(reason.and_then(ErrorSignature::from_reason))
+    });
+    let unquoted = texts().flat_map(|text| text.split(['“', '”']).step_by(2));
+    let stated = unquoted.flat_map(sentences).flat_map(|sentence| {
         let sentence = without_commands(sentence);
         let parts = sentence.split_once(": ").map(|(before, after)| [before, after]);
         let passages = std::iter::once(sentence.as_str()).chain(parts.into_iter().flatten());
         passages.filter_map(ErrorSignature::from_quotation).collect::<Vec<_>>()
-    })
+    });
+    lines.chain(stated)
 }
+
+/// What stands between the lines of an error that a memory quotes.
+const ERROR_LINE_SEPARATOR: &str = " / ";
 
 /// A sentence without its code spans that are commands: what was run is no error.
 fn without_commands(sentence: &str) -> String {

@@ -1,10 +1,11 @@
 //! Renders recalled memories as the text that the agent reads.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::memory_files::{files_line, work_files_line};
 use super::near_rows::NearMemory;
-use super::{RecallQuery, RecalledMemory, RecalledText};
+use super::{EvidenceThreshold, RecallQuery, RecalledMemory, RecalledText};
 use crate::start_details::telling_sentence;
 use crate::team_trust::voice_of;
 use crate::{quote, render};
@@ -110,7 +111,11 @@ fn render_entry(near: &NearMemory, room: u32, ask: &RecallQuery<'_>) -> String {
     }
     let files = files_line(row, ask.prompt);
     let room = room.saturating_sub(tokens::estimate(&files));
-    for text in std::iter::once(&row.text.narrative).chain(&row.text.facts) {
+    let narrative = match ask.threshold {
+        EvidenceThreshold::Failure => Cow::Owned(without_long_quotations(&row.text.narrative)),
+        EvidenceThreshold::Prompt => Cow::Borrowed(row.text.narrative.as_str()),
+    };
+    for text in std::iter::once(narrative.as_ref()).chain(row.text.facts.iter().map(String::as_str)) {
         let left = room.saturating_sub(tokens::estimate(&out));
         let line = quote::line(text, (left.saturating_sub(2) * 3) as usize);
         if line.chars().count() < 12 || says_nothing_new(&out, &line) {
@@ -122,6 +127,22 @@ fn render_entry(near: &NearMemory, room: u32, ask: &RecallQuery<'_>) -> String {
     }
     out.push_str(&files);
     out
+}
+
+/// Characters kept of the error that a memory quotes: the agent sees it already.
+const SEEN_ERROR_CHARS_MAX: usize = 60;
+
+/// A narrative whose quotations are cut, so that there is room for what helped.
+fn without_long_quotations(narrative: &str) -> String {
+    let mut out = String::with_capacity(narrative.len());
+    let mut rest = narrative;
+    while let Some((before, after)) = rest.split_once('“') {
+        let (quoted, behind) = after.split_once('”').unwrap_or((after, ""));
+        out.push_str(before);
+        out.push_str(&format!("“{}”", quote::line(quoted, SEEN_ERROR_CHARS_MAX)));
+        rest = behind;
+    }
+    out + rest
 }
 
 /// Puts text of a tool or the web in quotation marks, and removes what would make a stored line look like one
