@@ -109,10 +109,13 @@ fn remedy_claim(episode: &Episode, over: &OvercomeFailure) -> Option<Claim> {
             format!("Run `{}`, not `{}`", clip(passed, 60), clip(command, 40)),
             format!("{failed}; `{passed}` passes."),
         ),
-        Remedy::Command(remedy) => (
-            format!("`{short}` needs `{}` first", clip(remedy, 50)),
-            format!("{failed} and passed after `{remedy}`."),
-        ),
+        Remedy::Command(remedy) => {
+            let remedy = without_process_ids(remedy);
+            (
+                format!("`{short}` needs `{}` first", clip(&remedy, 50)),
+                format!("{failed} and passed after `{remedy}`."),
+            )
+        }
         Remedy::Edit(edit) => (
             format!("`{short}` needs `{}` in {}", clip(&edit.added, 50), edit.path),
             format!("{failed} and passed after `{}` was put into {}.", edit.added, edit.path),
@@ -131,6 +134,17 @@ fn remedy_claim(episode: &Episode, over: &OvercomeFailure) -> Option<Claim> {
     let mut claim = Claim::new(ClaimKind::Remedy, TextSource::ToolOutput, text, over.at).titled(title);
     claim.worth = REMEDY_WORTH;
     Some(claim)
+}
+
+/// `kill 4711` as `kill PID`: the next process has another number.
+fn without_process_ids(command: &str) -> String {
+    let mut kills = false;
+    let words = command.split(' ').map(|word| {
+        kills = word == "kill" || (kills && !matches!(word, "&&" | "||" | "|" | ";"));
+        let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        if kills && is_number { "PID" } else { word }
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Points of a sentence that names what was done, and points that it needs.
@@ -284,3 +298,20 @@ fn is_announcement(text: &str) -> bool {
 
 /// Words that mean something of a sentence that tells.
 const TELLING_WORDS_MIN: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn process_ids_are_left_out_and_signals_and_ports_stay() {
+        for (command, told) in [
+            ("kill -9 4711 4712", "kill -9 PID PID"),
+            ("kill 4711 && nc -z localhost 4100", "kill PID && nc -z localhost 4100"),
+            ("kill $(lsof -ti :4100)", "kill $(lsof -ti :4100)"),
+            ("docker compose up -d --scale web 2", "docker compose up -d --scale web 2"),
+        ] {
+            assert_eq!(without_process_ids(command), told);
+        }
+    }
+}
