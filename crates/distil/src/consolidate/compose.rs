@@ -151,13 +151,18 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
 /// Words that a report must add to the request that it is told below.
 const REPORT_NEW_WORDS_MIN: usize = 6;
 
-/// The title of a change that says nothing else must have this many words that mean something.
+/// The title of a change that says nothing else must have this many words that mean something, fewer if it names a
+/// file that was changed.
 const TITLE_ALONE_WORDS_MIN: usize = 8;
+const FILE_TITLE_WORDS_MIN: usize = 4;
 
 /// Whether the title alone tells a change of code. What nobody committed and says less is a step on the way.
 fn says_enough(text: &ObservationText) -> bool {
     let is_prose = text.files_modified.iter().all(|file| is_prose_file(file));
-    !is_prose && content_words(&text.title).len() >= TITLE_ALONE_WORDS_MIN
+    let names = |file: &String| file.rsplit('/').next().is_some_and(|name| text.title.contains(name));
+    let names_changed = text.files_modified.iter().any(names);
+    let least = if names_changed { FILE_TITLE_WORDS_MIN } else { TITLE_ALONE_WORDS_MIN };
+    !is_prose && content_words(&text.title).len() >= least
 }
 
 /// What kind of work a change is: the commit's own word, a repair if a cause was found, else by its verbs. Texts for

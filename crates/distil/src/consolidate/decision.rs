@@ -174,17 +174,18 @@ fn unnamed_subject(frame: &ClaimFrame<'_>, made: &NewObservation) -> Option<Stri
 const ANSWER_TITLE_WORDS_MIN: usize = 4;
 
 /// "Share storage: On the server", with the description of the option if that is short; else "Where are shares stored:
-/// On the server". What the user typed answers the question as it was asked.
+/// On the server". A heading of one word, such as "Format", does not say of what. What the user typed answers the
+/// question as it was asked.
 fn answer_title(lead: &Claim) -> Option<String> {
     let fits = lead.source == TextSource::Answer && !lead.section.is_empty();
-    let (_, answer) = lead.title.split_once(": ").filter(|_| fits)?;
+    let (heading, answer) = lead.title.split_once(": ").filter(|_| fits)?;
     let is_short = |title: &String| title.chars().count() <= OBSERVATION_TITLE_CHARS_MAX;
     if answers::is_chosen(lead) {
         if content_words(&lead.title).len() >= ANSWER_TITLE_WORDS_MIN {
             return None;
         }
         let described = answers::described_title(lead).filter(is_short);
-        if described.is_some() {
+        if described.is_some() && content_words(heading).len() > 1 {
             return described;
         }
     }
