@@ -46,8 +46,8 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
     let options = option_paragraphs(&document);
     let is_status = is_status_report(&document);
     let last = document.sentences.last().map(|last| last.paragraph);
-    let closing = document.sentences.iter().filter(|sentence| Some(sentence.paragraph) == last);
-    let offers_choice = closing.into_iter().any(|sentence| asks_to_choose(&sentence.text));
+    let mut closing = document.sentences.iter().filter(|sentence| Some(sentence.paragraph) == last);
+    let offers_choice = closing.any(|sentence| asks_to_choose(&sentence.text));
     let opening = document.sentences.iter().take(OPENING_SENTENCES);
     let heading = opening.enumerate().find(|(_, sentence)| sentence.block == TextBlock::Heading);
     let mut claims: Vec<Claim> = Vec::new();

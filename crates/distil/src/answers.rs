@@ -75,8 +75,8 @@ fn choice_claim(
     let answer = without_hint(answer);
     let said = clip(&answer, ANSWER_CHARS_MAX);
     // One sentence, so that an excerpt cannot part the answer from its question.
-    let verb = if chosen.is_empty() { "said" } else { "chose" };
-    let mut text = format!("Asked “{asked}”, the user {verb} “{said}”");
+    let verb = if chosen.is_empty() { SAID } else { CHOSE };
+    let mut text = format!("Asked “{asked}”, {verb}{said}”");
     let described = chosen.iter().filter(|(_, description)| !description.is_empty());
     for (_, description) in described.take(2) {
         text.push_str(&format!(": {}", clip(description, DESCRIPTION_CHARS_MAX).trim_end_matches('.')));
@@ -104,12 +104,12 @@ pub(crate) fn is_picked(claim: &Claim) -> bool {
 
 /// Whether an answer is one of the options that were offered, rather than typed.
 pub(crate) fn is_chosen(claim: &Claim) -> bool {
-    claim.text.contains("”, the user chose “")
+    claim.text.contains(&format!("”, {CHOSE}"))
 }
 
 /// "Mockups: Terminal — dense, like a command line": the heading, the option and the first sentence of its description.
 pub(crate) fn described_title(claim: &Claim) -> Option<String> {
-    let (_, rest) = claim.text.split_once("the user chose “")?;
+    let (_, rest) = claim.text.split_once(CHOSE)?;
     let (_, description) = rest.split(NOT_CHOSEN).next()?.split_once("”: ")?;
     let first = sentences::split(description).first().copied()?.trim_end_matches('.');
     (content_words(first).len() >= 2).then(|| format!("{} — {}", claim.title, lower_first(first)))
@@ -131,8 +131,7 @@ fn without_option_mark(answer: &str) -> &str {
 /// A choice as a line: "Where are shares stored? On the server: a table with one row per share". The claim's text
 /// holds the answer and the option's description, its section the question.
 pub(crate) fn told_answer(claim: &Claim) -> Option<String> {
-    let verbs = ["the user chose “", "the user said “"];
-    let (question, rest) = verbs.iter().find_map(|verb| claim.text.split_once(verb))?;
+    let (question, rest) = [CHOSE, SAID].iter().find_map(|verb| claim.text.split_once(verb))?;
     let question = question.strip_prefix("Asked “").and_then(|asked| asked.split_once('”'));
     let question = question.map_or("", |(asked, _)| asked.trim_end_matches(['?', '？', ' ']));
     let chosen = rest.split(NOT_CHOSEN).next().unwrap_or(rest);
@@ -156,6 +155,9 @@ pub(crate) fn told_answer(claim: &Claim) -> Option<String> {
     Some(told)
 }
 
+/// What stands before an answer: an option that was offered, or words that the user typed.
+const CHOSE: &str = "the user chose “";
+const SAID: &str = "the user said “";
 /// Introduces the options that were not chosen.
 const NOT_CHOSEN: &str = " Not chosen: ";
 
