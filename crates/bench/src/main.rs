@@ -1,5 +1,5 @@
 //! Benchmarks of claude-mem: each [`BenchCommand`] measures one table of the documentation. Two more
-//! generate the files of the encoder, because this crate links it anyway, and one trains the ranker.
+//! generate the files of the encoder, because this crate links it anyway, and two train the models that we fit ourselves.
 
 #![allow(
     clippy::disallowed_methods,
@@ -12,6 +12,7 @@ mod drain;
 mod embedding;
 mod encoder;
 mod features;
+mod governing;
 mod hooks;
 mod http;
 mod idle;
@@ -66,6 +67,8 @@ enum BenchCommand {
     Redaction(redaction::Args),
     /// Train the ranker of crates/distil and measure it with each project held out
     Ranker(ranker::Args),
+    /// Train the model by which recall finds the memory that governs a prompt, and measure it
+    Governing(governing::Args),
     /// Generate the weights file of crates/embed from the published model
     Model(model::Args),
     /// Generate the Unicode table of the tokenizer in crates/embed
@@ -89,6 +92,7 @@ fn main() -> anyhow::Result<()> {
         BenchCommand::Embed(args) => embedding::run(&args),
         BenchCommand::Redaction(args) => redaction::run(&args),
         BenchCommand::Ranker(args) => ranker::run(&args),
+        BenchCommand::Governing(args) => governing::run(&args),
         BenchCommand::Model(args) => model::run(&args),
         BenchCommand::Unicode(args) => unicode::run(&args),
         BenchCommand::Corpus(args) => corpus::run(&args),

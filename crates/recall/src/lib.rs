@@ -14,6 +14,7 @@ mod current;
 mod error_signature;
 pub mod failure;
 pub mod file;
+pub mod governing_model;
 mod known_note;
 pub mod manual_edits;
 pub mod open_item_edits;

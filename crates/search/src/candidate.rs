@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use crate::coverage::DocumentStats;
+use crate::quantize::QuantizedQuery;
 use crate::ranking_config::RankingConfig;
 use crate::time_expr::TimePeriod;
 use claude_mem_store::{IndexedDocument, RowId, StoreError};
@@ -45,6 +46,8 @@ pub struct CandidateSet {
     pub weights: Vec<f64>,
     /// Periods named in the query.
     pub periods: Vec<TimePeriod>,
+    /// The query's vector, if vectors were retrieved.
+    pub query_vector: Option<QuantizedQuery>,
     /// Why vector retrieval failed, if it was expected to run.
     pub vectors_unavailable: Option<StoreError>,
 }

@@ -64,10 +64,14 @@ pub fn collect_candidates(
     }
     gathering.add_lexical(leads, ranking)?;
     let mut without_vectors = None;
+    let mut query_vector = None;
     if let (Some(retriever), Some(question)) = (retriever, question) {
         let probe = retriever.quantized_query(question);
         match retriever.nearest(&probe, scope, allowed) {
-            Ok(near) => gathering.add_vector_matches(near, retriever, probe)?,
+            Ok(near) => {
+                query_vector = Some(probe.clone());
+                gathering.add_vector_matches(near, retriever, probe)?;
+            }
             Err(e) => without_vectors = Some(e),
         }
     }
@@ -78,6 +82,7 @@ pub fn collect_candidates(
         terms,
         weights,
         periods: query.periods.clone(),
+        query_vector,
         vectors_unavailable: without_vectors,
     })
 }

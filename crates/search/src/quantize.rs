@@ -80,6 +80,11 @@ impl QuantizedQuery {
         }
     }
 
+    /// The vector, as far as eight bits hold it.
+    pub fn to_vector(&self) -> Vec<f32> {
+        self.values.iter().map(|value| f32::from(*value) * self.scale).collect()
+    }
+
     /// The number of dimensions.
     pub fn width(&self) -> usize {
         self.values.len()

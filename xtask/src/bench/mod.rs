@@ -20,6 +20,8 @@ pub(crate) enum BenchTarget {
     Index(BenchArgs),
     /// The encoder: time per query, tokens per second, memory, distance to a reference
     Embed(BenchArgs),
+    /// The model by which recall finds the memory that governs a prompt: trains and measures it
+    Governing(BenchArgs),
     /// The HTTP API under load: reads while hooks write
     Http(BenchArgs),
     /// Hooks: their cost to a client, compared with /bin/true
@@ -56,6 +58,7 @@ pub(crate) fn run(bench: &BenchTarget) -> anyhow::Result<()> {
         BenchTarget::Index(args) => run_bench("index", args),
         BenchTarget::Embed(args) => run_bench("embed", args),
         BenchTarget::Import(args) => run_bench("import", args),
+        BenchTarget::Governing(args) => run_bench("governing", args),
         BenchTarget::Hooks(args) => run_bench_on_dist("hooks", args),
         BenchTarget::Http(args) => run_bench_on_dist("http", args),
         BenchTarget::Page(args) => page::run(args),

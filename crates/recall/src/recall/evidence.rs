@@ -38,9 +38,10 @@ pub struct MatchEvidence {
     pub besides: f64,
     /// Similarity in meaning; 0 without vectors.
     pub cosine: f64,
+    /// How likely the learnt model makes it that the memory governs the prompt, as a logit; `None` without vectors.
+    pub governing: Option<f64>,
     pub title: TitleMatch,
-    /// The memory is a rule, a fact or a cause that is near in meaning, whatever the words.
-    pub governs: bool,
+    pub verdict: GoverningVerdict,
     pub prompt_size: PromptSize,
     /// A short prompt and a memory that is about something else, whatever the words.
     pub is_remote: bool,
@@ -57,6 +58,17 @@ pub enum PromptSize {
     Usual,
     /// So many words that it names much in passing.
     Long,
+}
+
+/// Whether a rule, a fact or a cause governs a prompt, whatever words they share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GoverningVerdict {
+    Governs,
+    /// The words decide.
+    #[default]
+    Undecided,
+    /// It shares words with the prompt and is of no use to it.
+    Unrelated,
 }
 
 /// How a memory's title matches a prompt.
@@ -108,13 +120,19 @@ impl EvidenceThreshold {
         match self {
             Self::Failure => evidence.share >= SAME_SHARE && evidence.telling >= TELLING_MIN,
             Self::Prompt => {
-                evidence.governs || evidence.is_about_shared_name() || evidence.is_said_in_same_words()
+                evidence.governs()
+                    || (evidence.verdict != GoverningVerdict::Unrelated
+                        && (evidence.is_about_shared_name() || evidence.is_said_in_same_words()))
             }
         }
     }
 }
 
 impl MatchEvidence {
+    pub(super) fn governs(&self) -> bool {
+        self.verdict == GoverningVerdict::Governs
+    }
+
     /// A shared name alone is not enough: two decisions about one class need not concern each other. Nor is a name
     /// with any other word in a text that has many of both.
     fn is_about_shared_name(&self) -> bool {
@@ -241,13 +259,14 @@ impl<'a> EvidenceJudge<'a> {
             together: self.together(&places),
             name: self.name_in(candidate),
             cosine: candidate.cosine.unwrap_or(0.0),
+            governing: None,
             title: TitleMatch {
                 covered: covered as f64 / title_stems.len().max(1) as f64,
                 has_action: self.asking.action.as_ref().is_some_and(|action| title_stems.contains(action)),
                 has_thing: self.asking.is_about_kind(&kind_spoken_of(&document.title)),
                 has_whole_prompt: self.asking.is_within(&title_stems),
             },
-            governs: false,
+            verdict: GoverningVerdict::Undecided,
             prompt_size: self.prompt_size(),
             is_remote: candidate.cosine.is_some_and(|cosine| cosine < REMOTE) && !self.says_several_things(),
             asks_only_for_name: self.besides_names <= 1.0,

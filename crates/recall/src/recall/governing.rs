@@ -1,7 +1,8 @@
 //! Rules, facts and causes that a prompt is near in meaning, also where the words differ: "can we
 //! deploy at 2?" and "never deploy between 1 and 3".
 
-use super::evidence::TELLING_MIN;
+use super::evidence::{GoverningVerdict, TELLING_MIN};
+use super::governing_score::{GoverningPair, judge_pair};
 use super::near_rows::NearMemory;
 use super::prompt_kind::{asks_how_things_are, reports_trouble};
 use super::request_words::asks_to_look;
@@ -42,7 +43,8 @@ const CROWD_MAX: usize = 6;
 /// of a problem none that reports no problem.
 pub(super) fn mark_governing(found: &mut [NearMemory], prompt: &str) {
     let (only_looks, is_trouble) = (asks_to_look(prompt), reports_trouble(prompt));
-    let rule_more = if asks_how_things_are(prompt) { ASKED_RULE_MORE } else { 0.0 };
+    let asks_how_things = asks_how_things_are(prompt);
+    let rule_more = if asks_how_things { ASKED_RULE_MORE } else { 0.0 };
     let scores: Vec<f64> = found.iter().map(score).collect();
     for (at, near) in found.iter_mut().enumerate() {
         let own = scores[at];
@@ -64,6 +66,10 @@ pub(super) fn mark_governing(found: &mut [NearMemory], prompt: &str) {
             && is_near
             && own >= AHEAD_MIN + (least - STATED_MIN)
             && own >= best_other + AHEAD_BY;
+        let pair =
+            GoverningPair { governs_action, governs_thing, is_rule_for_question: is_rule && asks_how_things };
+        let verdict =
+            if may_be_ahead { judge_pair(&near.evidence, pair) } else { GoverningVerdict::Undecided };
         let evidence = &mut near.evidence;
         let is_shared = if may_be_ahead {
             evidence.telling > 0.0 || governs_action || evidence.title.has_whole_prompt || governs_thing
@@ -71,7 +77,11 @@ pub(super) fn mark_governing(found: &mut [NearMemory], prompt: &str) {
             evidence.telling >= TELLING_MIN
         };
         let is_near_by_itself = may_be_ahead && evidence.cosine >= UNSHARED_MIN;
-        evidence.governs = if is_shared { own >= least || is_ahead } else { is_near_by_itself };
+        let is_near_in_words = if is_shared { own >= least || is_ahead } else { is_near_by_itself };
+        evidence.verdict = match verdict {
+            GoverningVerdict::Undecided if is_near_in_words => GoverningVerdict::Governs,
+            decided => decided,
+        };
     }
 }
 

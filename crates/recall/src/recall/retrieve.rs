@@ -1,8 +1,8 @@
 //! Retrieval for recall: the memories with enough evidence that they concern the prompt, best first.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::evidence::{EvidenceJudge, MatchEvidence};
+use super::evidence::{EvidenceJudge, GoverningVerdict, MatchEvidence};
 use super::near_rows::{EarlierPrompt, LOOKED_AT, NearMemory, NearRows};
 use super::prompt_kind::{PromptKind, named_files};
 use super::prompt_question::PROMPT_WORDS_MAX;
@@ -10,10 +10,12 @@ use super::work_files::{MatchedRow, TURNS_MAX, WorkFiles, find_work_files};
 use super::{
     EvidenceThreshold, MEMORIES_MAX, PromptQuestion, RecallQuery, governing, newest, recap_first, remedy,
 };
+use crate::governing_model::GoverningModel;
 use crate::team_trust::{OfferLimit, OfferPlace, TeamMembers};
 use claude_mem_core::ids::{ObservationId, PromptId};
 use claude_mem_core::memory::{ObservationType, Origin};
-use claude_mem_search::candidates::collect_candidates;
+use claude_mem_search::candidates::{CandidateSet, collect_candidates};
+use claude_mem_search::quantize::QuantizedQuery;
 use claude_mem_search::rank::rank_candidates;
 use claude_mem_search::{AllowedRows, RankingConfig, VectorRetriever};
 use claude_mem_store::{Observation, RowFilter, RowId, RowKind, StoreError, StoreReader};
@@ -51,7 +53,11 @@ pub(super) fn retrieve_memories(
         governing::mark_governing(&mut found, ask.prompt);
     }
     // A rule of another member does not govern one's own prompts.
-    found.iter_mut().filter(|near| near.who.is_some()).for_each(|near| near.evidence.governs = false);
+    found.iter_mut().filter(|near| near.who.is_some()).for_each(|near| {
+        if near.evidence.governs() {
+            near.evidence.verdict = GoverningVerdict::Undecided;
+        }
+    });
     if !found.iter().any(|near| ask.threshold.clears(&near.evidence)) {
         if !pointers.is_empty() {
             return Ok(NearRows { memories: pointers, work_files: work.paths, ..NearRows::default() });
@@ -66,9 +72,9 @@ pub(super) fn retrieve_memories(
     let has_own = found.iter().any(|near| near.who.is_none());
     let measured = found.iter().filter(|near| near.who.is_none() || !has_own);
     let best = measured.map(|near| near.evidence.worth).fold(0.0, f64::max);
-    found.retain(|near| near.evidence.governs || near.evidence.worth >= best * WORTH_OF_BEST);
+    found.retain(|near| near.evidence.governs() || near.evidence.worth >= best * WORTH_OF_BEST);
     // Stated rules that govern the prompt come before memories that share words with it.
-    let is_governing_rule = |near: &NearMemory| near.evidence.governs && governing::is_stated(&near.row);
+    let is_governing_rule = |near: &NearMemory| near.evidence.governs() && governing::is_stated(&near.row);
     found.sort_by_key(|near| (near.limit == OfferLimit::Sparing, !is_governing_rule(near)));
     found.retain(|near| !ask.shown.contains(&RowId::new(RowKind::Observation, near.row.id.0)));
     recap_first::promote_recap(reads, ask, &mut found)?;
@@ -132,7 +138,7 @@ fn is_strong(near: &NearMemory) -> bool {
         surprise: evidence.surprise / STRONG_FACTOR,
         telling: evidence.telling / STRONG_FACTOR,
         besides: evidence.besides / STRONG_FACTOR,
-        governs: false,
+        verdict: GoverningVerdict::Undecided,
         ..evidence.clone()
     };
     EvidenceThreshold::Prompt.clears(&less)
@@ -182,7 +188,7 @@ fn candidates_among(
     reads: &StoreReader<'_>,
     ask: &RecallQuery<'_>,
     asking: &PromptQuestion,
-    retriever: Option<&mut VectorRetriever<'_>>,
+    mut retriever: Option<&mut VectorRetriever<'_>>,
     members: &TeamMembers,
     allowed: Option<&AllowedRows>,
 ) -> Result<Candidates, StoreError> {
@@ -193,7 +199,12 @@ fn candidates_among(
         ..RowFilter::default()
     };
     let ranking = RankingConfig { smoothing_docs: SMOOTHING_ROWS, ..RankingConfig::default() };
-    let gathered = collect_candidates(reads, &asking.query, &scope, allowed, retriever, &ranking)?;
+    let gathered =
+        collect_candidates(reads, &asking.query, &scope, allowed, retriever.as_deref_mut(), &ranking)?;
+    let may_govern =
+        ask.threshold == EvidenceThreshold::Prompt && asking.query.words.len() <= PROMPT_WORDS_MAX;
+    let logits = governing_logits(&gathered, retriever.as_deref().filter(|_| may_govern))?;
+    let likely = likely_governing(&logits);
     let rows = reads.corpus(&scope)?.doc_count() + SMOOTHING_ROWS as u64;
     let place =
         if ask.threshold == EvidenceThreshold::Failure { OfferPlace::Failure } else { OfferPlace::Prompt };
@@ -223,7 +234,7 @@ fn candidates_among(
             }
             continue;
         }
-        if found.len() == LOOKED_AT {
+        if found.len() >= LOOKED_AT && !likely.contains(&row_id) {
             continue;
         }
         let id = ObservationId(hit.row_id);
@@ -240,7 +251,10 @@ fn candidates_among(
         }
         let row_member = row.member;
         found.push(NearMemory {
-            evidence: of_memory.measure(candidate),
+            evidence: MatchEvidence {
+                governing: logits.get(&row_id).copied(),
+                ..of_memory.measure(candidate)
+            },
             row,
             score: hit.score,
             matched: hit.parts.matched,
@@ -253,4 +267,32 @@ fn candidates_among(
         });
     }
     Ok(Candidates { memories: found, earlier_prompts: said, matched })
+}
+
+/// Memories that are examined because the learnt model thinks that they govern the prompt, whatever their rank.
+const LIKELY_GOVERNING: usize = 8;
+
+/// What the learnt model says of each memory among the candidates; empty without vectors.
+fn governing_logits(
+    gathered: &CandidateSet,
+    retriever: Option<&VectorRetriever<'_>>,
+) -> Result<HashMap<RowId, f64>, StoreError> {
+    let (Some(retriever), Some(query), Some(model)) =
+        (retriever, &gathered.query_vector, GoverningModel::built_in())
+    else {
+        return Ok(HashMap::new());
+    };
+    let probe = QuantizedQuery::new(&model.project(&query.to_vector()));
+    let current = |key: &RowId, hash: i64| gathered.rows[key].document.text_hash == hash;
+    let memories = gathered.rows.keys().copied().filter(|key| key.kind == RowKind::Observation);
+    let near = retriever.similarities(&probe, memories)?;
+    let near = near.into_iter().filter(|(key, near)| current(key, near.text_hash));
+    Ok(near.map(|(key, near)| (key, model.logit(near.score))).collect())
+}
+
+/// The memories that most likely govern the prompt.
+fn likely_governing(logits: &HashMap<RowId, f64>) -> HashSet<RowId> {
+    let mut best: Vec<(&RowId, &f64)> = logits.iter().collect();
+    best.sort_by(|a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
+    best.into_iter().take(LIKELY_GOVERNING).map(|(key, _)| *key).collect()
 }
