@@ -18,6 +18,7 @@ mod frames;
 mod narrative;
 mod open_items;
 mod overtaken;
+mod pitfall;
 mod plan_reason;
 mod points;
 mod purpose;
@@ -37,6 +38,7 @@ pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
     withdraw_retracted(&mut turns);
     let ordered: Vec<&EpisodeClaims> = turns.iter().collect();
     let frames = overtaken::absorb_overtaken(split::split_causes(frame_builder::build_frames(&ordered)));
+    let frames = pitfall::drop_mended(frames);
     let vocabulary = ordered.iter().rev().find_map(|episode| episode.vocabulary.as_deref().cloned());
     let observations = compose::compose_observations(&frames, &vocabulary.unwrap_or_default());
     let open_items = open_items::open_items(&ordered);
