@@ -40,8 +40,6 @@ const REQUEST_CHARS_MAX: usize = 300;
 const USERS_TITLE_SHARE: f32 = 0.6;
 /// An answer of so few words settles what the agent asked.
 const TERSE_ANSWER_WORDS_MAX: usize = 6;
-/// The share of a statement's words that a pitfall must tell.
-const TOLD_SHARE: f32 = 0.8;
 /// The share of a sentence's word triples in a fetched page that makes it the page's.
 const OUTSIDE_SHARE: f32 = 0.5;
 
@@ -90,7 +88,6 @@ pub fn extract_claims(
     }
     let told: Vec<Claim> = refusals.into_iter().chain(remedies).collect();
     let pitfalls = pitfall_claims(episode, &told, groups.next());
-    claims.retain(|claim| !is_told_by(claim, &pitfalls));
     claims.extend(told.into_iter().chain(pitfalls));
     claims.extend(log.claims);
     mark_outside(episode, &mut claims);
@@ -128,18 +125,6 @@ pub fn extract_claims(
     };
     let summary = if episode.finished { summary::summarize_turn(&extracted, &said, carry) } else { None };
     (extracted, summary)
-}
-
-/// Whether a statement of the agent is told by a pitfall.
-fn is_told_by(claim: &Claim, pitfalls: &[Claim]) -> bool {
-    let states =
-        matches!(claim.kind, ClaimKind::Fact | ClaimKind::Cause | ClaimKind::Caveat | ClaimKind::Done);
-    let words = content_words(&claim.text);
-    let tells = |pitfall: &Claim| {
-        let told = content_words(&format!("{} {}", pitfall.title, pitfall.text));
-        shared(&words, &told) as f32 >= TOLD_SHARE * words.len().max(1) as f32
-    };
-    states && claim.source.voice() == Voice::Agent && pitfalls.iter().any(tells)
 }
 
 /// What the agent said during the turn and at its end.
