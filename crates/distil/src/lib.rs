@@ -23,6 +23,7 @@ mod commits;
 mod consolidate;
 mod cues;
 mod decisions;
+mod declined;
 mod draft;
 mod errors;
 mod extract;

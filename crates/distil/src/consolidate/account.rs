@@ -130,7 +130,7 @@ fn learned<'c>(frames: &'c [ClaimFrame<'_>]) -> impl Iterator<Item = (f32, Strin
                 claim.source != TextSource::Plan && (explains || reasoned)
             }
             FrameKind::Finding | FrameKind::MemoryFile => true,
-            FrameKind::Decision | FrameKind::Remedy => false,
+            FrameKind::Decision | FrameKind::Remedy | FrameKind::Declined => false,
         };
         let stands = |claim: &&&Claim| {
             claim.worth >= LINE_WORTH_MIN
