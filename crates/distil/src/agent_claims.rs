@@ -8,8 +8,10 @@ use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::{self, CueKind, Language};
+use crate::declined;
 use crate::gates;
 use crate::ranker::{self, RankedSentence};
+use crate::report;
 use crate::sentence_context::{
     block_start, is_status_report, place_of, sentence_before, sentences_after, whole_block, without_label,
 };
@@ -250,6 +252,9 @@ const SUPPOSED_SHARE: f32 = 0.7;
 /// The share of its worth that advice to the reader keeps.
 const ADVICE_SHARE: f32 = 0.75;
 
+/// What a declined point of a review is worth.
+const DECLINED_WORTH: f32 = 0.6;
+
 /// What kind of claim a sentence is, with its worth. `None`: it claims nothing.
 fn sentence_kind(
     sentence: &TextSentence,
@@ -259,6 +264,14 @@ fn sentence_kind(
     let text = sentence.text.as_str();
     if matches!(sentence.block, TextBlock::Heading | TextBlock::Quote) || text.ends_with([':', '：']) {
         return None;
+    }
+    // Why a point of a review was declined is asked again at the next review.
+    if sentence.block == TextBlock::Item
+        && place.source == TextSource::FinalMessage
+        && declined::is_heading(&sentence.section)
+        && declined::point_with_reason(&without_bold(text)).is_some()
+    {
+        return Some((ClaimKind::Decision, DECLINED_WORTH));
     }
     let statement = MarkedSentence::clause(text, language);
     let marks = &statement.marks;
@@ -304,6 +317,9 @@ fn sentence_kind(
     // Advice to the reader of the message is over with the conversation.
     let advises = kind == ClaimKind::Fact && gates::first_word(text).starts_with("you");
     let worth = if advises { worth * ADVICE_SHARE } else { worth };
+    // The name of the task titles the work that the report tells.
+    let names_task = report::task_name(text, place.index).is_some();
+    let worth = if names_task { worth.max(CLAIM_WORTH_MIN) } else { worth };
     // A cause that says so is worth keeping, whatever else the sentence looks like.
     let worth = if kind == ClaimKind::Cause && is_labelled_cause(text) { worth.max(0.6) } else { worth };
     (known && !guess).then_some((kind, worth))

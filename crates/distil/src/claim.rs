@@ -76,6 +76,8 @@ pub enum ClaimKind {
     Open,
     /// A todo or task that was finished.
     Finished,
+    /// Why something outside the change failed or came out differently.
+    Pitfall,
 }
 
 /// One statement that may be worth remembering.

@@ -112,16 +112,21 @@ pub(crate) fn refused_commit(run: &CommandRun, output: &str, at: Millis) -> Opti
     if !by_hook || !was_refused(run, output) {
         return None;
     }
-    let said = run.simples.iter().find_map(|simple| {
-        let said = messages(simple.bare()).join("\n\n");
-        read(if said.is_empty() { simple.heredoc.as_deref().unwrap_or_default() } else { &said })
-    });
-    let title = said.map(|commit| commit.title).unwrap_or_default();
+    let title = written_title(run).unwrap_or_default();
     let line = || errors::telling(output).first().map(|line| format!("“{}”", clip(line, ERROR_CHARS_MAX)));
     let counts = results::read(output).filter(|counts| counts.failed > 0);
     let error =
         counts.map(|counts| format!("tests: {}", counts.in_words())).or_else(line).unwrap_or_default();
     Some(RefusedCommit { title, error, at })
+}
+
+/// The subject that was written for a commit, whether or not it landed.
+pub(crate) fn written_title(run: &CommandRun) -> Option<String> {
+    let written = run.simples.iter().find_map(|simple| {
+        let said = messages(simple.bare()).join("\n\n");
+        read(if said.is_empty() { simple.heredoc.as_deref().unwrap_or_default() } else { &said })
+    });
+    written.map(|commit| commit.title)
 }
 
 /// Characters of the line that says why a commit was refused.

@@ -152,6 +152,15 @@ pub(super) fn says_failed(output: &str) -> bool {
     VERDICTS.iter().any(|verdict| output.contains(verdict))
 }
 
+/// Weight of a line that shows a failure by itself.
+const FAILURE_WEIGHT_MIN: u8 = 7;
+
+/// Whether a line of an output shows that something failed.
+pub(super) fn shows_failure(output: &str) -> bool {
+    let heavy = |line: &str| weight(undecorated(&one_line(line))) >= FAILURE_WEIGHT_MIN;
+    says_failed(output) || output.lines().take(SCANNED_MAX).any(heavy)
+}
+
 /// The most telling lines, in the order they stand, each cleaned and clipped.
 pub fn telling(output: &str) -> Vec<String> {
     let lines: Vec<String> =

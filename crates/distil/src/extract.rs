@@ -18,6 +18,7 @@ use crate::failures::OvercomeFailure;
 use crate::gates;
 use crate::obstacles::obstacle_claims;
 use crate::outputs;
+use crate::pitfalls::pitfall_claims;
 use crate::plans;
 use crate::prompts;
 use crate::pull_requests;
@@ -85,7 +86,9 @@ pub fn extract_claims(
         let is_quoted = |claim: &Claim| remedies.iter().any(|remedy| remedy.text.contains(&claim.text));
         claims.retain(|claim| !(is_finding(claim) && is_quoted(claim)));
     }
-    claims.extend(refusals.into_iter().chain(remedies));
+    let told: Vec<Claim> = refusals.into_iter().chain(remedies).collect();
+    let pitfalls = pitfall_claims(episode, &told, groups.next());
+    claims.extend(told.into_iter().chain(pitfalls));
     claims.extend(log.claims);
     mark_outside(episode, &mut claims);
     shorten_paths(&episode.root, &mut claims);

@@ -12,7 +12,7 @@ const NAMES: &[&str] =
     &["claude.md", "agents.md", "memory.md", "gemini.md", ".cursorrules", "learnings.md", "gotchas.md"];
 const FOLDERS: &[&str] = &[".learnings/", "docs/adr/", "adr/", "docs/decisions/", "decisions/", "/memory/"];
 /// Lines of one edit that are kept.
-const LINES_MAX: usize = 12;
+const LINES_MAX: usize = 24;
 const LINE_WORTH: f32 = 0.6;
 /// The description says what the whole file is about.
 const DESCRIPTION_WORTH: f32 = 0.8;

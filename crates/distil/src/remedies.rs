@@ -137,7 +137,7 @@ fn remedy_claim(episode: &Episode, over: &OvercomeFailure) -> Option<Claim> {
 }
 
 /// `kill 4711` as `kill PID`: the next process has another number.
-fn without_process_ids(command: &str) -> String {
+pub(crate) fn without_process_ids(command: &str) -> String {
     let mut kills = false;
     let words = command.split(' ').map(|word| {
         kills = word == "kill" || (kills && !matches!(word, "&&" | "||" | "|" | ";"));

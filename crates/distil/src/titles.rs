@@ -11,7 +11,7 @@ const SEPARATORS: &[char] = &[' ', ',', '.', ':', ';', '-', '–', '—', '!', '
 const PREFACE_CHARS_MAX: usize = 45;
 
 /// The sentence without its lead-in: "Got it - ", "No, ", "And ".
-pub(super) fn without_lead_in(text: &str, language: Language) -> &str {
+pub(crate) fn without_lead_in(text: &str, language: Language) -> &str {
     let mut rest = text.trim();
     for _ in 0..4 {
         let answer = [CueKind::Ack, CueKind::Agree, CueKind::Disagree, CueKind::Topic];
@@ -127,6 +127,16 @@ pub(super) fn shorten_to(text: &str, chars_max: usize, chars_min: usize) -> Stri
     }
 }
 
+/// The text without what stands in round brackets after a space.
+pub(crate) fn without_brackets(text: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), text);
+    while let Some((before, inside)) = rest.split_once(" (") {
+        kept.push_str(before);
+        rest = inside.split_once(')').map_or("", |(_, after)| after);
+    }
+    kept + rest
+}
+
 /// Words that introduce what something is for.
 const PURPOSES: &[&str] = &[
     " so that ",
@@ -175,7 +185,7 @@ const PREPARING: &[&str] = &[
 ];
 
 /// Whether no bracket or code mark is left open.
-fn balanced(text: &str) -> bool {
+pub(crate) fn balanced(text: &str) -> bool {
     text.matches('(').count() <= text.matches(')').count() && text.matches('`').count().is_multiple_of(2)
 }
 

@@ -130,7 +130,7 @@ fn learned<'c>(frames: &'c [ClaimFrame<'_>]) -> impl Iterator<Item = (f32, Strin
                 claim.source != TextSource::Plan && (explains || reasoned)
             }
             FrameKind::Finding | FrameKind::MemoryFile => true,
-            FrameKind::Decision | FrameKind::Remedy => false,
+            FrameKind::Decision | FrameKind::Remedy | FrameKind::Declined => false,
         };
         let stands = |claim: &&&Claim| {
             claim.worth >= LINE_WORTH_MIN
@@ -148,7 +148,11 @@ fn learned<'c>(frames: &'c [ClaimFrame<'_>]) -> impl Iterator<Item = (f32, Strin
         details.sort_by(|a, b| b.1.worth.total_cmp(&a.1.worth));
         details.truncate(FRAME_LINES_MAX);
         details.sort_by_key(|(place, claim)| (claim.at, *place));
-        let remedies = frame.leads.iter().filter(|lead| lead.kind == ClaimKind::Remedy).copied();
+        let remedies = frame
+            .leads
+            .iter()
+            .filter(|lead| matches!(lead.kind, ClaimKind::Remedy | ClaimKind::Pitfall))
+            .copied();
         details
             .into_iter()
             .map(|(_, claim)| claim)

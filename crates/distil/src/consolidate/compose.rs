@@ -6,18 +6,21 @@ use claude_mem_core::memory::{
     ConsolidatedObservation, NewObservation, ObservationText, ObservationType, Origin,
 };
 use claude_mem_core::source::TextSource;
-use claude_mem_core::vocabulary::Vocabulary;
+use claude_mem_core::vocabulary::{TRADE_OFF, Vocabulary};
 
 use crate::carry::are_alike;
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
+use crate::declined;
 use crate::draft;
 use crate::gates;
 use crate::kinds;
+use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 use crate::ranker::{self, RankedSentence};
 use crate::report::{is_passive, opens_with_work, without_line_numbers};
 use crate::sentences::{TextBlock, TextDocument};
-use crate::text::{capitalised, content_words, full_stop, shared};
+use crate::text::{capitalised, clip, content_words, full_stop, shared};
+use crate::titles::without_brackets;
 use crate::turn_outcome::is_prose_file;
 
 use super::decision::compose_decision;
@@ -73,6 +76,7 @@ fn compose(frame: &ClaimFrame<'_>) -> Option<(NewObservation, Vec<String>)> {
         FrameKind::Decision => compose_decision(frame)?,
         FrameKind::MemoryFile => memory_file(frame)?,
         FrameKind::Remedy => remedy(frame)?,
+        FrameKind::Declined => declined_points(frame)?,
     };
     if matches!(frame.kind, FrameKind::Work | FrameKind::Finding) {
         mark_outside(&mut observation, &frame.details);
@@ -173,7 +177,7 @@ fn work_kind(frame: &ClaimFrame<'_>, title: &str, caused: bool) -> ObservationTy
     let files = frame.shown_files();
     let is_prose = !files.is_empty() && files.iter().all(|file| is_prose_file(file));
     // A fault that was only written down is not repaired.
-    if is_prose && lead.is_none() && !says_work(title) {
+    if is_prose && lead.is_none() && !says_work(title) && titles::task_title(frame).is_none() {
         return ObservationType::DISCOVERY;
     }
     let repaired = (caused && !frame.is_committed()).then_some(ObservationType::BUGFIX);
@@ -385,19 +389,48 @@ fn body_sentences(lead: &Claim) -> Vec<StorySentence> {
 }
 
 fn memory_file(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
-    let title = titles::best(frame, |claim| gates::stands_alone(&claim.text))?;
-    let mut made = NewObservation::new(
-        ObservationType::DISCOVERY,
-        titles::sentence_title(&title.text),
-        Origin::Agent,
-        frame.at,
-    );
+    let sections: BTreeSet<&str> = frame.details.iter().map(|claim| claim.section.as_str()).collect();
+    let lesson =
+        sections.first().filter(|_| sections.len() == 1).and_then(|heading| titles::lesson_title(heading));
+    let best = || titles::best(frame, |claim| gates::stands_alone(&claim.text));
+    let title = lesson.or_else(|| best().map(|claim| titles::sentence_title(&claim.text)))?;
+    let mut made = NewObservation::new(ObservationType::DISCOVERY, title, Origin::Agent, frame.at);
     let lines =
         frame.details.iter().map(|claim| StorySentence::single(claim.worth, claim.text.as_str())).collect();
     fill(&mut made, lines, Vec::new(), NarrativeRoom::SELECTED);
     made.text.concepts = draft::concepts(&["pattern"]);
     Some(made)
 }
+
+/// The points of a review that were declined: their names are the title, their reasons the narrative.
+fn declined_points(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
+    let points: Vec<(&str, &Claim)> = frame
+        .details
+        .iter()
+        .filter_map(|claim| Some((declined::point_with_reason(&claim.text)?.0, *claim)))
+        .collect();
+    let section = points.first()?.1.section.trim_end_matches(':');
+    let mut title = format!("{}: ", capitalised(section));
+    for (place, (name, _)) in points.iter().enumerate() {
+        let name = without_brackets(name);
+        if title.chars().count() + name.chars().count() + 2 > OBSERVATION_TITLE_CHARS_MAX {
+            break;
+        }
+        title.push_str(if place == 0 { "" } else { "; " });
+        title.push_str(&name);
+    }
+    let mut made = NewObservation::new(ObservationType::DECISION, title, Origin::Agent, frame.at);
+    let told: Vec<String> = points.iter().map(|(_, claim)| full_stop(&claim.text)).collect();
+    made.text.narrative = told.join(" ");
+    if !frame.request.is_empty() && !frame.request.contains(['?', '？']) {
+        made.text.facts.push(format!("Decided during: “{}”", clip(frame.request, REQUEST_CHARS_MAX)));
+    }
+    made.text.concepts = draft::concepts(&[TRADE_OFF]);
+    Some(made)
+}
+
+/// Characters of the request during which something was decided.
+const REQUEST_CHARS_MAX: usize = 240;
 
 fn remedy(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let lead = *frame.leads.first()?;

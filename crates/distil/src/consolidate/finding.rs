@@ -21,7 +21,7 @@ pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> 
     let (titled, title) = titles::finding_title(frame)?;
     // A point of a list says one of several things; the line that introduces the list says what they are.
     let intro = (titled.place.listed).then(|| narrative::list_title(&titled.section)).flatten();
-    let title = intro.unwrap_or(title);
+    let title = intro.map_or(title, |intro| titles::without_cause_label(&intro));
     let mut made = NewObservation::new(ObservationType::DISCOVERY, title, Origin::Agent, frame.at);
     // The text that the title comes from tells the finding; other texts add to it.
     let main = place_of(titled);

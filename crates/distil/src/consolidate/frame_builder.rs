@@ -111,7 +111,7 @@ impl<'c> FrameBuilder<'c> {
                     self.decision(episode, claim);
                 }
                 ClaimKind::MemoryLine => self.memory_line(episode, claim),
-                ClaimKind::Remedy => self.push_single(FrameKind::Remedy, episode, claim),
+                ClaimKind::Remedy | ClaimKind::Pitfall => self.push_single(FrameKind::Remedy, episode, claim),
                 ClaimKind::Finished if works => work.details.push(claim),
                 ClaimKind::Open | ClaimKind::Finished => {}
                 ClaimKind::Cause

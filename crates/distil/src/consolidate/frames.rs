@@ -25,6 +25,8 @@ pub(super) enum FrameKind {
     MemoryFile,
     /// How a failing command was made to pass.
     Remedy,
+    /// Points of a review that were declined, with their reasons.
+    Declined,
 }
 
 /// Claims that become one observation.

@@ -7,6 +7,7 @@
 //! Invariant: the result depends on the claims alone. Running it again changes nothing, and the order in
 //! which episodes arrive does not matter, because they are sorted by turn and time first.
 
+mod abridged_titles;
 mod account;
 mod account_line;
 mod compose;
@@ -18,6 +19,7 @@ mod frames;
 mod narrative;
 mod open_items;
 mod overtaken;
+mod pitfall;
 mod plan_reason;
 mod points;
 mod purpose;
@@ -36,7 +38,8 @@ pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
     keep_last_recap(&mut turns);
     withdraw_retracted(&mut turns);
     let ordered: Vec<&EpisodeClaims> = turns.iter().collect();
-    let frames = overtaken::absorb_overtaken(split::split_causes(frame_builder::build_frames(&ordered)));
+    let frames = overtaken::absorb_overtaken(split_frames(frame_builder::build_frames(&ordered)));
+    let frames = pitfall::drop_mended(frames);
     let vocabulary = ordered.iter().rev().find_map(|episode| episode.vocabulary.as_deref().cloned());
     let observations = compose::compose_observations(&frames, &vocabulary.unwrap_or_default());
     let open_items = open_items::open_items(&ordered);
@@ -44,6 +47,11 @@ pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
     let finished = finished_work(&ordered);
     let settled = open_items::settled_keys(&ordered);
     SessionMemories { observations, account, open_items, finished, settled }
+}
+
+/// Splits frames that tell more than one thing.
+fn split_frames(frames: Vec<frames::ClaimFrame<'_>>) -> Vec<frames::ClaimFrame<'_>> {
+    split::split_lessons(split::split_declined(split::split_causes(frames)))
 }
 
 /// What the session finished, in words that may close an open item: commits, tasks, reports, plans and requests that

@@ -98,7 +98,7 @@ fn drop_supplied(frames: &mut [ClaimFrame<'_>]) {
 }
 
 /// The names from code in what is said of a change, and its files.
-fn names_of_work(work: &ClaimFrame<'_>) -> BTreeSet<String> {
+pub(super) fn names_of_work(work: &ClaimFrame<'_>) -> BTreeSet<String> {
     let mut known = names(&texts(work));
     for file in &work.files {
         let name = file.rsplit('/').next().unwrap_or(file);
@@ -117,7 +117,7 @@ fn solver(finding: &ClaimFrame<'_>, frames: &[ClaimFrame<'_>]) -> Option<usize> 
 }
 
 /// Whether a frame is work on more than notes: a todo about a problem does not solve it.
-fn changes_code(frame: &ClaimFrame<'_>) -> bool {
+pub(super) fn changes_code(frame: &ClaimFrame<'_>) -> bool {
     let is_note = |file: &String| [".md", ".mdx", ".txt", ".rst"].iter().any(|ending| file.ends_with(ending));
     frame.kind == FrameKind::Work && (frame.files.is_empty() || !frame.files.iter().all(is_note))
 }
@@ -163,7 +163,7 @@ fn texts(frame: &ClaimFrame<'_>) -> String {
 }
 
 /// The names from code in a text.
-fn names(text: &str) -> BTreeSet<String> {
+pub(super) fn names(text: &str) -> BTreeSet<String> {
     let words = text.split_whitespace().filter(|word| is_name(word));
     words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_').to_owned()).collect()
 }

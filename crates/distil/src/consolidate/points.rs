@@ -6,7 +6,6 @@ use crate::text::{content_words, without_bold};
 use crate::titles::shorten;
 
 use super::narrative::{StoryBlock, StorySentence, WHOLE_CHARS_MAX};
-use super::titles;
 
 /// Whether a sentence is a point of a list.
 pub(super) const fn is_point(sentence: &StorySentence) -> bool {
@@ -22,7 +21,7 @@ pub(super) fn brief_list(story: &[StorySentence]) -> Option<Vec<StorySentence>> 
     let chars = |text: &str| text.chars().count() + 2;
     let mut brief: Vec<StorySentence> = story.to_vec();
     for point in brief.iter_mut().filter(|sentence| is_point(sentence)) {
-        if let Some(short) = brief_point(&titles::without_brackets(&point.text)) {
+        if let Some(short) = brief_point(&crate::titles::without_brackets(&point.text)) {
             point.text = short;
         }
     }

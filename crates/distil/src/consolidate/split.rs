@@ -1,4 +1,5 @@
-//! Splits causes off the changes that do not speak of them.
+//! Splits what is about something else off a frame: causes that their change does not speak of, the lessons of a memory
+//! file, and the points of a review that were declined.
 
 use std::collections::BTreeSet;
 
@@ -6,9 +7,11 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::source::TextSource;
 
 use crate::claim::{Claim, ClaimKind};
+use crate::declined;
 use crate::text::{content_words, overlap};
 
 use super::frames::{ClaimFrame, FrameKind};
+use super::titles;
 
 /// A cause must be this likely to be worth remembering to become a row of its own.
 const CAUSE_WORTH_MIN: f32 = 0.6;
@@ -75,6 +78,64 @@ fn take_causes<'c>(frame: &mut ClaimFrame<'c>) -> Vec<ClaimFrame<'c>> {
         frame.details = rest;
     }
     findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// Lines that a lesson of a memory file needs for a row of its own, and the most lessons of one file.
+const LESSON_LINES_MIN: usize = 2;
+const LESSONS_MAX: usize = 8;
+
+/// Makes a frame of its own of each section of a memory file whose heading states a lesson.
+pub(super) fn split_lessons(frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFrame<'_>> {
+    let mut split = Vec::with_capacity(frames.len());
+    for mut frame in frames {
+        if frame.kind == FrameKind::MemoryFile {
+            let details = std::mem::take(&mut frame.details);
+            let mut lessons = 0;
+            for lines in details.chunk_by(|a, b| a.section == b.section) {
+                let states = titles::lesson_title(&lines[0].section).is_some();
+                if states && lines.len() >= LESSON_LINES_MIN && lessons < LESSONS_MAX {
+                    lessons += 1;
+                    split.push(ClaimFrame { details: lines.to_vec(), ..frame.clone() });
+                } else {
+                    frame.details.extend_from_slice(lines);
+                }
+            }
+            // A single line beside them says little.
+            if lessons > 0 && frame.details.len() < LESSON_LINES_MIN {
+                continue;
+            }
+        }
+        split.push(frame);
+    }
+    split
+}
+
+/// Points that a review must have left with reasons for a row of their own.
+const DECLINED_MIN: usize = 2;
+
+/// Makes a frame of its own of the points that a report lists as declined.
+pub(super) fn split_declined(frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFrame<'_>> {
+    let mut split = Vec::with_capacity(frames.len());
+    for mut frame in frames {
+        if matches!(frame.kind, FrameKind::Work | FrameKind::Finding) {
+            let is_declined = |claim: &&Claim| {
+                claim.kind == ClaimKind::Decision
+                    && claim.place.listed
+                    && declined::is_heading(&claim.section)
+            };
+            let (points, rest): (Vec<_>, Vec<_>) = frame.details.iter().copied().partition(is_declined);
+            frame.details = rest;
+            if points.len() >= DECLINED_MIN {
+                let at = points[0].at;
+                let own = ClaimFrame { kind: FrameKind::Declined, details: points, at, ..frame.clone() };
+                split.push(ClaimFrame { leads: Vec::new(), report: Vec::new(), files: Vec::new(), ..own });
+            }
+        }
+        if frame.kind != FrameKind::Finding || !frame.details.is_empty() {
+            split.push(frame);
+        }
+    }
+    split
 }
 
 pub(super) const fn place_of(claim: &Claim) -> TextPlace {

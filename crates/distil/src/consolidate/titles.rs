@@ -1,6 +1,8 @@
 //! Titles of consolidated observations, in a fixed order: commit or pull request, plan, cause, the report's
 //! best sentence, the request as a statement.
 
+use claude_mem_core::source::TextSource;
+
 use crate::agent_claims::names_cause;
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
@@ -8,8 +10,9 @@ use crate::gates;
 use crate::report::{self, without_line_numbers};
 use crate::sentences::TextDocument;
 use crate::text::{capitalised, content_words, lower_first};
-use crate::titles::{headline, shorten, without_speaker};
+use crate::titles::{headline, shorten, without_brackets, without_speaker};
 
+use super::abridged_titles::abridged_title;
 use super::frames::ClaimFrame;
 
 /// Maximum characters of a title.
@@ -43,7 +46,7 @@ pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
     let other = || {
         best(frame, |claim| {
             is_title(claim)
-                && title_score(claim) >= OTHER_TITLE_SCORE_MIN
+                && own_title_score(claim) >= OTHER_TITLE_SCORE_MIN
                 && behind_label(&sentence_title(&claim.text)).is_some()
                 && !gates::speaks_to_reader(&claim.text)
         })
@@ -61,6 +64,17 @@ pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
         .or_else(|| cause().map(title))
         .or(requested)
         .or_else(|| done(0.0).or_else(other).map(title))
+        .or_else(|| task_title(frame))
+        .or_else(|| abridged_title(frame).map(|(_, title)| title))
+}
+
+/// The name of the task that a report opens with.
+pub(super) fn task_title(frame: &ClaimFrame<'_>) -> Option<String> {
+    let reported = |claim: &&Claim| claim.source == TextSource::FinalMessage && !claim.place.listed;
+    let mut names = frame.details.iter().copied().filter(reported).filter_map(|claim| {
+        report::task_name(&claim.text, claim.place.index as usize).filter(|_| !tells_status(&claim.text))
+    });
+    names.next().filter(|name| name.chars().count() <= TITLE_CHARS_MAX).map(capitalised)
 }
 
 /// The first item of a report that says what was done and stands alone, without the file in front of it.
@@ -167,14 +181,16 @@ const ANSWER_TITLE_SCORE_MIN: f32 = 0.3;
 
 /// The title of a finding, with the claim that it is made of: its best sentence that stands alone, a cause first.
 pub(super) fn finding_title<'c>(frame: &ClaimFrame<'c>) -> Option<(&'c Claim, String)> {
-    let reads_well = |claim: &Claim, least: f32| is_title(claim) && title_score(claim) >= least;
+    let reads_well = |claim: &Claim, least: f32| is_title(claim) && own_title_score(claim) >= least;
     let cause = |claim: &Claim| {
         claim.kind == ClaimKind::Cause && claim.worth >= 0.6 && reads_well(claim, ANSWER_TITLE_SCORE_MIN)
     };
     let answers = frame.request.contains(['?', '？']);
     let least = if answers { ANSWER_TITLE_SCORE_MIN } else { FINDING_TITLE_SCORE_MIN };
     let other = |claim: &Claim| reads_well(claim, least);
-    let title = best(frame, cause).or_else(|| best(frame, other))?;
+    let Some(title) = best(frame, cause).or_else(|| best(frame, other)) else {
+        return abridged_title(frame);
+    };
     // If its best sentence is talk, the lesser ones are no better.
     without_talk(&sentence_title(&title.text)).map(|made| (title, made))
 }
@@ -199,10 +215,25 @@ fn without_talk(title: &str) -> Option<String> {
     stands.then(|| head.to_owned())
 }
 
+/// The heading of a section of a memory file, if it states a lesson: "Partial indexes do not survive the export".
+pub(super) fn lesson_title(heading: &str) -> Option<String> {
+    let bare = match heading.split_once(": ") {
+        Some((label, rest)) if label.split_whitespace().count() == 1 && !label.contains('`') => rest,
+        _ => heading,
+    };
+    let asks = matches!(gates::first_word(bare).as_str(), "what" | "why" | "how" | "when" | "where");
+    let states =
+        content_words(bare).len() >= LESSON_WORDS_MIN && gates::has_verb(bare) && !gates::is_dangling(bare);
+    (states && !asks && !is_order(bare) && !bare.ends_with([':', '…', '?'])).then(|| capitalised(bare))
+}
+
+/// Words that mean something in the heading of a lesson.
+const LESSON_WORDS_MIN: usize = 4;
+
 /// The fitting claim that makes the best title; the first of equals.
 pub(super) fn best<'c>(frame: &ClaimFrame<'c>, fits: impl Fn(&Claim) -> bool) -> Option<&'c Claim> {
     let fitting = frame.details.iter().copied().filter(|claim| fits(claim));
-    let scored = fitting.map(|claim| (title_score(claim), claim));
+    let scored = fitting.map(|claim| (own_title_score(claim), claim));
     let best = scored.fold(None, |best: Option<(f32, &'c Claim)>, next| match best {
         Some(best) if best.0 >= next.0 => Some(best),
         _ => Some(next),
@@ -210,28 +241,34 @@ pub(super) fn best<'c>(frame: &ClaimFrame<'c>, fits: impl Fn(&Claim) -> bool) ->
     best.map(|(_, claim)| claim)
 }
 
+fn own_title_score(claim: &Claim) -> f32 {
+    title_score(claim, &sentence_title(&claim.text))
+}
+
+/// What a title loses by being one of several points.
+pub(super) const LISTED_COST: f32 = 0.35;
+
 /// How good a title the claim makes: its worth, less what a reader stumbles over.
-fn title_score(claim: &Claim) -> f32 {
-    let title = sentence_title(&claim.text);
+pub(super) fn title_score(claim: &Claim, title: &str) -> f32 {
     let lower = format!(" {} ", title.to_lowercase());
-    let first = gates::first_word(&title);
+    let first = gates::first_word(title);
     let chars = title.chars().count();
     let costs = [
         // "While that's safe, …": the statement comes late, or was cut off.
-        (gates::opens_subordinate(&title), 0.3),
+        (gates::opens_subordinate(title), 0.3),
         (title.starts_with('('), 0.3),
-        (gates::speaks_to_reader(&title), 0.4),
-        (gates::is_mid_argument(&title), 0.4),
+        (gates::speaks_to_reader(title), 0.4),
+        (gates::is_mid_argument(title), 0.4),
         // A point of a list says one of several things.
-        (claim.place.listed, 0.35),
+        (claim.place.listed, LISTED_COST),
         ([" would ", " could ", " might "].iter().any(|word| lower.contains(word)), 0.15),
         (POINTING.iter().any(|word| lower.contains(word)), 0.15),
         (SEQUENCE.contains(&first.as_str()), 0.2),
         (chars < 35, 0.1),
         (chars > TITLE_CHARS_MAX || title.ends_with('…'), 0.1),
-        (!gates::names_something(&title), 0.1),
-        (is_labelled(&title), 0.2),
-        (has_label(&title), 0.15),
+        (!gates::names_something(title), 0.1),
+        (is_labelled(title), 0.2),
+        (has_label(title), 0.15),
         (lower.starts_with(" the fix ") || lower.starts_with(" the failure"), 0.3),
     ];
     let cost: f32 = costs.iter().filter(|(holds, _)| *holds).map(|(_, cost)| cost).sum();
@@ -273,12 +310,24 @@ const TALKING: &[&str] = &[
     " as noted ", " as discussed ", " same way ", " the above ", " the remaining ", " this time ", " for you ", " proposal: ", " these into ",
 ];
 fn is_title(claim: &Claim) -> bool {
+    makes_title(claim, &claim.text, &sentence_title(&claim.text))
+}
+
+/// Whether a title made of a sentence of a claim says something by itself.
+pub(super) fn makes_title(claim: &Claim, sentence: &str, title: &str) -> bool {
     if matches!(claim.kind, ClaimKind::Rule | ClaimKind::Choice | ClaimKind::UserFact | ClaimKind::Finished) {
         return false;
     }
-    let title = sentence_title(&claim.text);
-    let row = claim.text.split(" — ").next().is_some_and(|cell| cell.split_whitespace().count() < 2);
-    gates::stands_alone(&claim.text) && gates::has_verb(&title) && !row && reads_as_title(&title, &claim.text)
+    let row = sentence.split(" — ").next().is_some_and(|cell| cell.split_whitespace().count() < 2);
+    gates::stands_alone(sentence)
+        && (gates::has_verb(title) || is_labelled_clause(&claim.text))
+        && !row
+        && reads_as_title(title, sentence)
+}
+
+/// "The problem is that two readers share a cursor": behind such a label stands a clause, whatever its verb.
+fn is_labelled_clause(text: &str) -> bool {
+    text.strip_suffix(behind_labels(text)).is_some_and(|label| label.ends_with(" that "))
 }
 
 /// Whether a title made of a sentence says something by itself.
@@ -327,16 +376,6 @@ fn ends_half(title: &str, text: &str) -> bool {
     cut && opens
 }
 
-/// The text without what stands in round brackets after a space.
-pub(super) fn without_brackets(text: &str) -> String {
-    let (mut kept, mut rest) = (String::new(), text);
-    while let Some((before, inside)) = rest.split_once(" (") {
-        kept.push_str(before);
-        rest = inside.split_once(')').map_or("", |(_, after)| after);
-    }
-    kept + rest
-}
-
 /// "Error cases — invalid key, self-share": a label and its members.
 pub(super) fn is_labelled(title: &str) -> bool {
     let parts = title.split_once(": ").or_else(|| title.split_once(" — "));
@@ -374,7 +413,7 @@ const LABELS: &[&str] = &[
     "root cause: ", "the root cause: ", "root cause — ", "cause: ", "fix: ", "fixed: ", "problem: ", "issue: ",
     "the issue: ", "the problem: ", "the fix: ", "note: ", "important: ", "result: ", "solution: ", "finding: ",
     "key insight: ", "key finding: ", "bottom line: ", "short answer: ", "tl;dr: ", "summary: ", "done: ",
-    "the root cause is ", "the root cause was ", "turns out ", "it turns out ", "the real issue is ",
+    "the root cause is that ", "the root cause was that ", "the root cause is ", "the root cause was ", "turns out ", "it turns out ", "the real issue is ",
     "the actual issue is ", "the issue is that ", "the problem is that ", "the issue was that ",
     "the answer is: because ", "the answer is: ", "the answer: ", "the answer is that ", "the short answer: ",
     "the issue is clear from the docs: ", "the issue is clear: ", "the problem is clear: ", "in short: ",
@@ -387,7 +426,7 @@ pub(super) fn without_cause_label(text: &str) -> String {
     capitalised(behind_labels(text))
 }
 
-fn behind_labels(text: &str) -> &str {
+pub(super) fn behind_labels(text: &str) -> &str {
     let mut rest = text.trim();
     // "Bug 2 — The cursor is stale".
     if let Some((head, numbered)) = rest.split_once(" — ").or_else(|| rest.split_once(": "))
@@ -403,7 +442,9 @@ fn behind_labels(text: &str) -> &str {
             None => break,
         }
     }
-    rest
+    // "The fix was switching to the other reader".
+    let fixes = ["The fix was ", "The fix is "].iter().find_map(|label| rest.strip_prefix(label));
+    fixes.filter(|fix| gates::first_word(fix).ends_with("ing")).unwrap_or(rest)
 }
 
 /// A sentence as a title: the label off, cut at a clause.
