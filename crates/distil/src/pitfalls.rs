@@ -18,9 +18,10 @@ use crate::attribution::{
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::gates;
+use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 use crate::sentences::{TextBlock, TextDocument, TextSentence};
 use crate::text::{capitalised, clip_middle, content_words, full_stop, overlap, shared};
-use crate::titles::headline;
+use crate::titles::{balanced, headline, without_brackets};
 use crate::troubles::{Trouble, TroubleEnding, TroubleKind, read_troubles};
 
 /// Messages after a trouble that may explain it.
@@ -122,7 +123,7 @@ fn explanation(sentences: &[TextSentence], at: Millis, trouble: &Trouble) -> Opt
     let best = told.iter().filter_map(|(found, _)| *found).max()?;
     let start = told.iter().position(|(found, _)| *found == Some(best))?;
     let sentence = told[start].1.as_str();
-    let title = headline(sentence, Language::English);
+    let title = pitfall_title(sentence, trouble);
     let is_cut = title.chars().count() + 2 < sentence.trim_end_matches('.').chars().count();
     let mut text = String::new();
     for (found, one) in told.iter().skip(if is_cut { start } else { start + 1 }) {
@@ -142,6 +143,37 @@ fn explanation(sentences: &[TextSentence], at: Millis, trouble: &Trouble) -> Opt
     };
     let ending = if is_about_failure { trouble.ending.clone() } else { TroubleEnding::Unknown };
     Some(Explanation { attribution: best, title, text, at, trouble_at: trouble.at, error, ending })
+}
+
+/// Words behind which a sentence only goes into detail.
+const DETAILS: &[&str] = &[" that ", " which ", " and ", " to ", ", "];
+/// The share of a title's room that a statement must fill without its details.
+const TITLE_KEPT: f32 = 0.35;
+
+/// The sentence as a title: without brackets, and without details, if it is too long with them. What
+/// is left must still explain the trouble.
+fn pitfall_title(sentence: &str, trouble: &Trouble) -> String {
+    let title = headline(sentence, Language::English);
+    if !title.ends_with('…') {
+        return title;
+    }
+    let bare = without_brackets(sentence);
+    let bare = if balanced(&bare) { bare.as_str() } else { sentence };
+    let whole = headline(bare, Language::English);
+    if !whole.ends_with('…') {
+        return whole;
+    }
+    let room = bare.char_indices().nth(OBSERVATION_TITLE_CHARS_MAX).map_or(bare.len(), |(at, _)| at);
+    let head = &bare[..room];
+    let least = (TITLE_KEPT * OBSERVATION_TITLE_CHARS_MAX as f32) as usize;
+    let states = |cut: &usize| {
+        let start = &head[..*cut];
+        // "Both a and b" needs its second half.
+        let is_paired = [" both ", " either ", " between "].iter().any(|word| start.contains(word));
+        *cut >= least && balanced(start) && !is_paired && attribution(start, trouble).is_some()
+    };
+    let ends = DETAILS.iter().flat_map(|word| head.match_indices(word)).map(|(at, _)| at);
+    ends.filter(states).max().map_or(whole, |cut| capitalised(&head[..cut]))
 }
 
 /// Whether a sentence says no more than the error does.

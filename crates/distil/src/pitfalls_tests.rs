@@ -51,6 +51,24 @@ fn explanation_outside_the_change_is_told() {
 }
 
 #[test]
+fn long_explanation_is_titled_without_its_details() {
+    for (message, want) in [
+        (
+            "The prepare-commit-msg hook rewrites the message to name both the cursor that this change adds and the six \
+             files of the mirror that somebody staged before.",
+            "The prepare-commit-msg hook rewrites the message",
+        ),
+        (
+            "The pre-commit hook fails because of missing generated files (`list_table.rs`, `mirror_table.rs`, \
+             `cursor_table.rs`) that are only created by `make tables`.",
+            "The pre-commit hook fails because of missing generated files that are only created by `make tables`",
+        ),
+    ] {
+        assert_eq!(titles(failed_commit(), message), [want], "{message}");
+    }
+}
+
+#[test]
 fn guesses_and_states_and_own_mistakes_are_not_told() {
     for message in [
         "The pre-commit hook probably runs the type check on all files.",
