@@ -133,9 +133,10 @@ impl FileGroup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use claude_mem_core::ids::SessionId;
 
     fn file(sessions_ago: u32, path: &str, edited: bool) -> SessionFile {
-        SessionFile { sessions_ago, path: path.into(), edited }
+        SessionFile { session: SessionId(i64::from(sessions_ago)), sessions_ago, path: path.into(), edited }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use claude_mem_core::ids::{ProjectId, SessionId};
 /// A file that one of the latest sessions touched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionFile {
+    pub session: SessionId,
     /// 0 for the latest session, 1 for the one before it.
     pub sessions_ago: u32,
     /// Relative to the project's root, if it is below it.
@@ -56,7 +57,12 @@ impl StoreReader<'_> {
         let mut found = Vec::new();
         for (sessions_ago, id) in (0..).zip(ids) {
             let rows = files.query_map(params![id, FILES_PER_SESSION_MAX], |row| {
-                Ok(SessionFile { sessions_ago, path: row.get(0)?, edited: row.get(1)? })
+                Ok(SessionFile {
+                    session: SessionId(id),
+                    sessions_ago,
+                    path: row.get(0)?,
+                    edited: row.get(1)?,
+                })
             })?;
             for file in rows {
                 found.push(file?);

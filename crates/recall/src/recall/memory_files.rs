@@ -1,5 +1,7 @@
 //! The files of a recalled memory: where to look, in one line.
 
+use std::collections::HashSet;
+
 use super::request_words::content_stems;
 use crate::quote;
 use claude_mem_core::memory::Origin;
@@ -10,17 +12,20 @@ const FILES_MAX: usize = 4;
 const PATH_CHARS_MAX: usize = 120;
 
 /// A line with the files that a memory is about and the prompt does not name; those whose names share words
-/// with the prompt go first. Empty for what the user said: it is not about the files of its turn.
-pub(super) fn files_line(row: &Observation, prompt: &str) -> String {
+/// with the prompt go first. Files that most sessions touch are left out. Empty for what the user said: it is not about the files of its turn.
+pub(super) fn files_line(row: &Observation, prompt: &str, hub_files: &HashSet<String>) -> String {
     if !matches!(row.origin, Origin::Agent | Origin::Import) {
         return String::new();
     }
     let asked = content_stems(prompt);
     let mut files: Vec<&String> = row.text.files_modified.iter().chain(&row.text.files_read).collect();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     // Paths outside of the project say nothing about it.
     files.retain(|path| {
-        !path.starts_with(['/', '~']) && !prompt.contains(path.as_str()) && seen.insert(*path)
+        !path.starts_with(['/', '~'])
+            && !prompt.contains(path.as_str())
+            && !hub_files.contains(*path)
+            && seen.insert(*path)
     });
     let shared = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or(path);

@@ -1,5 +1,7 @@
 //! The candidates of a recall: memories near a prompt, and earlier prompts.
 
+use std::collections::HashSet;
+
 use super::evidence::MatchEvidence;
 use crate::team_trust::OfferLimit;
 use claude_mem_core::ids::{ObservationId, PromptId};
@@ -28,6 +30,24 @@ pub(super) struct NearMemory {
     pub limit: OfferLimit,
 }
 
+impl NearMemory {
+    /// A memory that is named for the files of its work, whatever words it shares with the prompt.
+    pub(super) fn pointer_to(row: Observation) -> Self {
+        Self {
+            row,
+            score: 0.0,
+            evidence: MatchEvidence::default(),
+            matched: Vec::new(),
+            replaces: None,
+            earlier_than: None,
+            taken_up: false,
+            is_pointer: true,
+            who: None,
+            limit: OfferLimit::Free,
+        }
+    }
+}
+
 /// An earlier prompt and the part of the current one that it contains.
 #[derive(Clone, Debug)]
 pub(super) struct EarlierPrompt {
@@ -44,4 +64,6 @@ pub(super) struct NearRows {
     pub earlier_prompts: Vec<EarlierPrompt>,
     /// The files that earlier work on the subject of a request touched, best first.
     pub work_files: Vec<String>,
+    /// Files that are not named: most sessions touch them.
+    pub hub_files: HashSet<String>,
 }

@@ -18,7 +18,7 @@ pub fn recall_for_prompt(
     };
     let looked = retrieve::retrieve_memories(reads, ask, &asking, retriever)?;
     if looked.earlier_prompts.is_empty() || ask.threshold != EvidenceThreshold::Prompt {
-        return Ok(render_memories::render_memories(ask, looked.memories, &looked.work_files));
+        return Ok(render_memories::render_memories(ask, looked));
     }
     earlier_turn::recall_earlier_turn(reads, ask, looked.earlier_prompts)
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::memory_files::{files_line, work_files_line};
-use super::near_rows::NearMemory;
+use super::near_rows::{NearMemory, NearRows};
 use super::{EvidenceThreshold, RecallQuery, RecalledMemory, RecalledText};
 use crate::start_details::telling_sentence;
 use crate::team_trust::voice_of;
@@ -24,18 +24,14 @@ pub(crate) fn wrap_block(body: &str) -> String {
 }
 
 /// Renders the memories within the budget; one that does not fit is skipped.
-pub(super) fn render_memories(
-    ask: &RecallQuery<'_>,
-    found: Vec<NearMemory>,
-    work_files: &[String],
-) -> RecalledText {
-    let frame = tokens::estimate(&wrap_block("")) + tokens::estimate(&work_files_line("", work_files));
+pub(super) fn render_memories(ask: &RecallQuery<'_>, found: NearRows) -> RecalledText {
+    let frame = tokens::estimate(&wrap_block("")) + tokens::estimate(&work_files_line("", &found.work_files));
     let mut left = ask.budget_tokens.saturating_sub(frame);
     let (mut body, mut items) = (String::new(), Vec::new());
-    for (at, near) in found.into_iter().enumerate() {
+    for (at, near) in found.memories.into_iter().enumerate() {
         // The first is the most likely: it may take two thirds of the budget.
         let room = if at == 0 { left * 2 / 3 } else { left };
-        let entry = render_entry(&near, room, ask);
+        let entry = render_entry(&near, room, ask, &found.hub_files);
         let cost = tokens::estimate(&entry);
         if cost > left {
             continue;
@@ -54,7 +50,7 @@ pub(super) fn render_memories(
     if items.is_empty() {
         return RecalledText::default();
     }
-    let files = work_files_line(&body, work_files);
+    let files = work_files_line(&body, &found.work_files);
     body.push_str(&files);
     RecalledText { text: wrap_block(&body), items }
 }
@@ -64,7 +60,7 @@ const POINTER_CHARS_MAX: usize = 220;
 
 /// Renders one memory within `room` tokens: the title, then the narrative, the facts that add something, and
 /// the files.
-fn render_entry(near: &NearMemory, room: u32, ask: &RecallQuery<'_>) -> String {
+fn render_entry(near: &NearMemory, room: u32, ask: &RecallQuery<'_>, hub_files: &HashSet<String>) -> String {
     let row = &near.row;
     let said_by = match (&near.who, row.origin) {
         // Never as the user's: somebody else said it.
@@ -109,7 +105,7 @@ fn render_entry(near: &NearMemory, room: u32, ask: &RecallQuery<'_>) -> String {
         }
         return out;
     }
-    let files = files_line(row, ask.prompt);
+    let files = files_line(row, ask.prompt, hub_files);
     let room = room.saturating_sub(tokens::estimate(&files));
     let narrative = match ask.threshold {
         EvidenceThreshold::Failure => Cow::Owned(without_long_quotations(&row.text.narrative)),

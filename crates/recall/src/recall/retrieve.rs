@@ -4,8 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::evidence::{EvidenceJudge, GoverningVerdict, MatchEvidence};
 use super::near_rows::{EarlierPrompt, LOOKED_AT, NearMemory, NearRows};
+use super::open_work::OpenWork;
 use super::prompt_kind::{PromptKind, named_files};
 use super::prompt_question::PROMPT_WORDS_MAX;
+use super::recent_files::{LastWork, RecentFiles};
 use super::work_files::{MatchedRow, TURNS_MAX, WorkFiles, find_work_files};
 use super::{
     EvidenceThreshold, MEMORIES_MAX, PromptQuestion, RecallQuery, governing, newest, recap_first, remedy,
@@ -18,7 +20,7 @@ use claude_mem_search::candidates::{CandidateSet, collect_candidates};
 use claude_mem_search::quantize::QuantizedQuery;
 use claude_mem_search::rank::rank_candidates;
 use claude_mem_search::{AllowedRows, RankingConfig, VectorRetriever};
-use claude_mem_store::{Observation, RowFilter, RowId, RowKind, StoreError, StoreReader};
+use claude_mem_store::{Observation, PageRequest, RowFilter, RowId, RowKind, StoreError, StoreReader};
 
 /// Documents added to the corpus size: in a project of three memories every word is frequent.
 const SMOOTHING_ROWS: f64 = 20.0;
@@ -44,11 +46,24 @@ pub(super) fn retrieve_memories(
     if kind == PromptKind::HandOff {
         found.retain(|near| is_knowledge(&near.row) || near.evidence.surprise >= SAME_WORK_SURPRISE);
     }
+    let recent = RecentFiles::load(reads, ask)?;
+    let open_work = match OpenWork::of_prompt(ask.prompt) {
+        Some(open) if kind == PromptKind::Request && is_short(asking) && !has_own_edits(reads, ask)? => {
+            Some(open)
+        }
+        _ => None,
+    };
     let work = match kind {
-        PromptKind::Request => find_work_files(reads, ask, asking, &matched)?,
+        PromptKind::Request => find_work_files(reads, ask, asking, &matched, &recent, open_work)?,
         PromptKind::Talk | PromptKind::HandOff => WorkFiles::default(),
     };
-    let pointers = pointers(ask, asking, &found, &work);
+    let mut pointers = pointers(ask, asking, &found, &work);
+    if let Some(last) = open_work.and(recent.last_work())
+        && pointers.is_empty()
+        && !work.paths.is_empty()
+    {
+        pointers.extend(last_memory(reads, ask, last)?);
+    }
     if asking.query.words.len() <= PROMPT_WORDS_MAX {
         governing::mark_governing(&mut found, ask.prompt);
     }
@@ -60,7 +75,12 @@ pub(super) fn retrieve_memories(
     });
     if !found.iter().any(|near| ask.threshold.clears(&near.evidence)) {
         if !pointers.is_empty() {
-            return Ok(NearRows { memories: pointers, work_files: work.paths, ..NearRows::default() });
+            return Ok(NearRows {
+                memories: pointers,
+                work_files: work.paths,
+                hub_files: recent.hubs(),
+                ..NearRows::default()
+            });
         }
         let earlier_prompts = if kind == PromptKind::HandOff { Vec::new() } else { earlier_prompts };
         return Ok(NearRows { earlier_prompts, ..NearRows::default() });
@@ -83,7 +103,7 @@ pub(super) fn retrieve_memories(
     if found.is_empty() {
         found = pointers;
     }
-    Ok(NearRows { memories: found, work_files: work.paths, ..NearRows::default() })
+    Ok(NearRows { memories: found, work_files: work.paths, hub_files: recent.hubs(), ..NearRows::default() })
 }
 
 /// Maximum memories that are named beside the files of their work.
@@ -117,6 +137,39 @@ fn pointers(
     // Work goes on where it was left: of equal ones the newest.
     named.sort_by_key(|near| std::cmp::Reverse(near.row.created_at));
     named.into_iter().take(POINTERS_MAX).map(|near| NearMemory { is_pointer: true, ..near.clone() }).collect()
+}
+
+/// Specific words of a prompt from which it says itself what it is about, or quotes a log that mentions much.
+const SELF_CONTAINED_WORDS: usize = 24;
+
+fn is_short(asking: &PromptQuestion) -> bool {
+    asking.query.words.len() < SELF_CONTAINED_WORDS
+}
+
+/// Whether this session has edited files: then its agent knows what the open work is.
+fn has_own_edits(reads: &StoreReader<'_>, ask: &RecallQuery<'_>) -> Result<bool, StoreError> {
+    let edited = ask.own.map(|own| reads.files_edited_in(own, 1)).transpose()?;
+    Ok(edited.is_some_and(|(_, count)| count > 0))
+}
+
+/// Memories of a session that are looked through.
+const SESSION_MEMORIES: u32 = 20;
+
+/// The newest change that the last work made and that was not shown yet.
+fn last_memory(
+    reads: &StoreReader<'_>,
+    ask: &RecallQuery<'_>,
+    last: &LastWork,
+) -> Result<Option<NearMemory>, StoreError> {
+    let of_session = RowFilter { session: Some(last.session), ..RowFilter::default() };
+    let rows = reads.observations(&of_session, PageRequest::first(SESSION_MEMORIES))?.items;
+    let tells = |row: &Observation| {
+        let is_valid = !row.wrong && !row.held_back && row.replaced_by.is_none() && row.member.is_none();
+        let is_shown = ask.shown.contains(&RowId::new(RowKind::Observation, row.id.0));
+        let files = row.text.files_modified.iter();
+        is_valid && !is_shown && files.clone().any(|path| last.edits.contains(path))
+    };
+    Ok(rows.into_iter().find(tells).map(NearMemory::pointer_to))
 }
 
 /// Surprise from which a change is about the very work that a plan describes.
@@ -221,7 +274,11 @@ fn candidates_among(
             && candidate.document.session != ask.own
         {
             let of_kind = if hit.kind == RowKind::Prompt { &of_prompt } else { &of_memory };
-            matched.push(MatchedRow { row: row_id, worth: of_kind.measure(candidate).worth });
+            matched.push(MatchedRow {
+                row: row_id,
+                worth: of_kind.measure(candidate).worth,
+                session: candidate.document.session,
+            });
         }
         if hit.kind == RowKind::Prompt {
             let own = candidate.document.session == ask.own;

@@ -1,24 +1,21 @@
 //! The files that earlier work on the subject of a request touched.
 //!
 //! Two kinds of evidence add up: turns that share specific words with the request, and words of the request in
-//! the names of files. Recently edited files count more, files that every session touches count less.
+//! the names of files. Recently edited files count more, files that many sessions touch count less, and hub files
+//! ([`RecentFiles::is_hub`]) do not count.
 
 use std::collections::{HashMap, HashSet};
 
 use super::RecallQuery;
 use super::domain_stopwords::{WordSpecificity, word_specificity};
+use super::open_work::OpenWork;
 use super::prompt_question::PromptQuestion;
+use super::recent_files::{LastWork, READ_WEIGHT, RecentFiles, is_outside};
 use claude_mem_core::ids::{ObservationId, PromptId, SessionId};
 use claude_mem_search::analyzer::words;
 use claude_mem_search::stem::stem;
 use claude_mem_store::{PageRequest, RowFilter, RowId, RowKind, StoreError, StoreReader, split_identifiers};
 
-/// Sessions whose files count.
-const SESSIONS: u32 = 25;
-/// Weight of a file that was read and not edited.
-const READ_WEIGHT: f64 = 0.35;
-/// How fast older sessions count less.
-const AGE_EXPONENT: f64 = 0.7;
 /// Weight of a word in a directory's name; in the file's own name it is 1.
 const DIRECTORY_WEIGHT: f64 = 0.4;
 /// Factor of a file that no recent session touched, and the most that recent sessions add to it.
@@ -32,6 +29,8 @@ const FILES_MAX: usize = 6;
 const SHARE_OF_BEST: f64 = 0.2;
 /// Summed score of the best three files from which they are told.
 const SCORE_MIN: f64 = 8.0;
+/// What the last work counts for a request that refers to it, as the summed weight of shared words.
+const LAST_WORK_WORTH: f64 = 5.0;
 /// Turns of one session that are read.
 const SESSION_TURNS: u32 = 200;
 
@@ -40,6 +39,7 @@ const SESSION_TURNS: u32 = 200;
 pub(super) struct MatchedRow {
     pub row: RowId,
     pub worth: f64,
+    pub session: Option<SessionId>,
 }
 
 /// The likely files of a request, best first, and the observations that speak for them.
@@ -66,27 +66,32 @@ impl TouchedFiles {
     }
 }
 
-/// The likely files of this request; none without enough evidence.
+/// The likely files of this request; none without enough evidence. Of a request about open work, the last work counts
+/// as one more turn; comments on it need no further evidence, and older turns do not count for them.
 pub(super) fn find_work_files(
     reads: &StoreReader<'_>,
     ask: &RecallQuery<'_>,
     asking: &PromptQuestion,
     matched: &[MatchedRow],
+    recent: &RecentFiles,
+    open_work: Option<OpenWork>,
 ) -> Result<WorkFiles, StoreError> {
-    let touched = touched_files(reads, matched)?;
-    let recent = reads.recent_session_files(ask.project, SESSIONS, ask.own)?;
-    let sessions = recent.last().map_or(0, |file| file.sessions_ago + 1);
-    let mut known: HashMap<&str, (f64, u32)> = HashMap::new();
-    for file in recent.iter().filter(|file| !is_outside(&file.path)) {
-        let weight = if file.edited { 1.0 } else { READ_WEIGHT };
-        let entry = known.entry(&file.path).or_default();
-        entry.0 += weight / (1.0 + f64::from(file.sessions_ago)).powf(AGE_EXPONENT);
-        entry.1 += 1;
+    let last = open_work.and(recent.last_work());
+    let is_reviewed = last.is_some() && open_work == Some(OpenWork::Reviewed);
+    let is_of_it = |row: &&MatchedRow| {
+        let of_last = |last: &LastWork| row.session.is_some_and(|session| last.sessions.contains(&session));
+        !is_reviewed || last.is_some_and(of_last)
+    };
+    let matched: Vec<MatchedRow> = matched.iter().filter(is_of_it).copied().collect();
+    let mut touched = touched_files(reads, &matched)?;
+    if let Some(last) = last {
+        let mut left = TouchedFiles { worth: LAST_WORK_WORTH, source: None, files: HashMap::new() };
+        left.add(&last.edits, 1.0);
+        touched.push(left);
     }
-    for path in touched.iter().flat_map(|turn| turn.files.keys()) {
-        known.entry(path).or_default();
-    }
-    let by_path = path_scores(asking, known.keys().copied());
+    let touched_paths = touched.iter().flat_map(|turn| turn.files.keys().map(String::as_str));
+    let known: HashSet<&str> = recent.paths().chain(touched_paths).collect();
+    let by_path = path_scores(asking, known.iter().copied());
     let mut scores: HashMap<&str, f64> = HashMap::new();
     for turn in &touched {
         let share = turn.worth / (turn.files.len() as f64).sqrt();
@@ -97,20 +102,20 @@ pub(super) fn find_work_files(
     for (path, score) in by_path {
         *scores.entry(path).or_default() += score;
     }
-    let all = f64::from(sessions.max(1));
+    let spelled_out = spelled_out_file(ask.prompt, scores.keys().copied());
     let weighted = scores.into_iter().map(|(path, score)| {
-        let (recency, count) = known[path];
-        let rarity = (1.0 + all / f64::from(count.max(1))).ln() / (1.0 + all).ln();
-        (path, score * rarity * (STALE_FACTOR + recency.min(RECENT_FACTOR_MAX)))
+        let recency = STALE_FACTOR + recent.recency(path).min(RECENT_FACTOR_MAX);
+        let score = score * recent.rarity(path) * recency;
+        (path, if spelled_out == Some(path) { score.max(SCORE_MIN) } else { score })
     });
     let prompt = ask.prompt.to_lowercase();
     let is_named = |path: &str| prompt.contains(&path.rsplit('/').next().unwrap_or(path).to_lowercase());
     let mut ranked: Vec<(&str, f64)> =
-        weighted.filter(|(path, score)| *score > 0.0 && !is_named(path)).collect();
+        weighted.filter(|(path, score)| *score > 0.0 && !is_named(path) && !recent.is_hub(path)).collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
     let best = ranked.first().map_or(0.0, |(_, score)| *score);
     let total = ranked.iter().take(3).map(|(_, score)| score).sum::<f64>();
-    if total < SCORE_MIN {
+    if total < SCORE_MIN && !is_reviewed {
         return Ok(WorkFiles::default());
     }
     let told = ranked.into_iter().filter(|(_, score)| *score >= best * SHARE_OF_BEST).take(FILES_MAX);
@@ -196,6 +201,28 @@ fn path_scores<'p>(asking: &PromptQuestion, paths: impl Iterator<Item = &'p str>
     scores
 }
 
+/// Words of a file's name from which the prompt can be said to spell it out.
+const SPELLED_WORDS_MIN: usize = 2;
+
+/// The file whose name the prompt spells out; none if it is the name of several, which is a subject.
+fn spelled_out_file<'p>(prompt: &str, paths: impl Iterator<Item = &'p str>) -> Option<&'p str> {
+    let said: Vec<String> = words(prompt).map(|word| stem(&word)).collect();
+    let mut named = paths.filter(|path| is_spelled_out(path, &said));
+    named.next().filter(|_| named.next().is_none())
+}
+
+/// Whether a prompt, as stems in order, has all words of the file's name side by side: "the checkout map" for
+/// `CheckoutMap.tsx`.
+fn is_spelled_out(path: &str, said: &[String]) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = name.split('.').next().unwrap_or(name);
+    let name: Vec<String> = words(&split_identifiers(name)).map(|word| stem(&word)).collect();
+    let tells = |word: &String| word_specificity(word) != WordSpecificity::Nothing;
+    name.len() >= SPELLED_WORDS_MIN
+        && name.iter().any(tells)
+        && said.windows(name.len()).any(|run| run == name.as_slice())
+}
+
 /// The stems of the words of a path: `src/HistoryCard.tsx` has "history" and "card".
 fn path_stems(path: &str) -> HashSet<String> {
     let split = split_identifiers(path);
@@ -204,10 +231,6 @@ fn path_stems(path: &str) -> HashSet<String> {
         .filter(|word| word.chars().any(char::is_alphabetic))
         .map(|word| stem(&word))
         .collect()
-}
-
-fn is_outside(path: &str) -> bool {
-    path.starts_with(['/', '~']) || path.starts_with("..") || path.is_empty()
 }
 
 #[cfg(test)]

@@ -161,3 +161,95 @@ fn request_that_names_its_file_gets_no_other_files() {
     );
     assert_eq!(store.told("the reminder in notes.md looks odd"), "");
 }
+
+/// One more session that changed these files, after those of [`WORK`].
+fn change(store: &mut WorkStore, nth: i64, title: &str, files: &[&str]) {
+    let (project, at) = (store.project, Millis(1_000 * (WORK.len() as i64 + nth)));
+    let changed = store.store.write(|tx| {
+        let session = tx.ensure_session(&NewSession {
+            client: "claude-code",
+            client_session: &ClientSessionId(format!("later{nth}")),
+            project: Some(project),
+            branch: None,
+            transcript_path: None,
+            origin: Origin::Agent,
+            import_run: None,
+            at,
+        })?;
+        let files_modified: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
+        for file in &files_modified {
+            tx.record_session_file(session, Some(project), file, true)?;
+        }
+        let text = ObservationText {
+            files_modified,
+            ..ObservationText::new(ObservationType::named("change"), title)
+        };
+        let place = NewRowContext {
+            project: Some(project),
+            session: Some(session),
+            made_by: "test",
+            ..NewRowContext::default()
+        };
+        tx.create_observation(&NewObservation::from_text(text, Origin::Agent, at), &place)
+    });
+    changed.unwrap();
+}
+
+#[test]
+fn file_of_most_sessions_is_not_named() {
+    let mut store = WorkStore::with_work();
+    for (nth, title) in
+        ["Sort the coupons", "Round the totals", "Pack gifts", "Weigh parcels", "Print receipts"]
+            .iter()
+            .enumerate()
+    {
+        change(&mut store, nth as i64, title, &["docs/STATE.md", &format!("api/src/part{nth}.rs")]);
+    }
+    change(&mut store, 9, "Show vouchers of friends", &["docs/STATE.md", "web/src/friends.ts"]);
+    let told = store.told("make the voucher line in the basket shorter");
+    assert!(told.contains("web/src/voucher.ts") && !told.contains("STATE.md"), "{told}");
+    let told = store.told("the vouchers of friends are sorted the wrong way round");
+    assert!(told.contains("web/src/friends.ts") && !told.contains("STATE.md"), "{told}");
+}
+
+#[test]
+fn comments_on_a_change_bring_the_files_of_the_last_work() {
+    let mut store = WorkStore::with_work();
+    change(&mut store, 0, "Address remarks of the lintbot on the slot map", &["web/src/SlotMap.tsx"]);
+    for (nth, title) in [(1, "Weigh parcels"), (2, "Print receipts"), (3, "Count gifts in the stock")] {
+        change(&mut store, nth, title, &[&format!("api/src/part{nth}.rs")]);
+    }
+    let told = store.told("there are two new comments from the lintbot on the PR");
+    assert!(told.contains("Count gifts"), "{told}");
+    assert!(told.contains("Files of earlier work on this, likeliest first: api/src/part3.rs\n"), "{told}");
+    assert!(!told.contains("SlotMap"), "{told}");
+}
+
+#[test]
+fn file_whose_name_is_spelled_out_is_named() {
+    let mut store = WorkStore::with_work();
+    for (nth, town) in
+        (0..).zip(["Bonn", "Rome", "Oslo", "Lima", "Kyiv", "Nice", "Bern", "Riga", "York", "Graz"])
+    {
+        change(&mut store, nth, &format!("Part {nth}"), &[&format!("web/src/slot/map/Slot{town}Map.tsx")]);
+    }
+    let told = store.told("the slot map needs a legend");
+    assert!(told.contains("likeliest first: web/src/SlotMap.tsx"), "{told}");
+}
+
+#[test]
+fn name_of_several_files_spells_out_none() {
+    let paths = [
+        "web/src/SlotMap.tsx",
+        "api/src/gift-card.service.ts",
+        "api/src/gift-card.controller.ts",
+        "a/map.ts",
+    ];
+    for (prompt, want) in [
+        ("the slot map needs a legend", Some("web/src/SlotMap.tsx")),
+        ("the slots need a map", None),
+        ("the gift card needs a legend", None),
+    ] {
+        assert_eq!(spelled_out_file(prompt, paths.into_iter()), want, "{prompt}");
+    }
+}
