@@ -222,7 +222,9 @@ fn kind_and_title(subject: &str) -> (ObservationType, String) {
         if let Some(kind) = kinds::by_prefix(&prefix.to_lowercase()) {
             return (kind, scoped_title(rest.trim(), scope));
         }
-        let kind = kinds::by_verb(rest).unwrap_or(ObservationType::CHANGE);
+        // "Fix the receipts: print them once": the verb stands in front.
+        let opening = head.split_whitespace().next().and_then(kinds::by_verb);
+        let kind = opening.or_else(|| kinds::by_verb(rest)).unwrap_or(ObservationType::CHANGE);
         return (kind, subject.to_owned());
     }
     let first = subject.split_whitespace().take(3).collect::<Vec<_>>().join(" ");

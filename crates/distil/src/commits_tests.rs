@@ -15,6 +15,13 @@ fn a_message_is_read_however_it_is_given() {
             "Renew early (auth)",
             "Because the clock drifts.",
         ),
+        (
+            "git commit -m 'Fix the desk: add one receipt per order'",
+            "",
+            "bugfix",
+            "Fix the desk: add one receipt per order",
+            "",
+        ),
         ("git add . && git commit -qam \"Add a lease\"", "", "feature", "Add a lease", ""),
         (
             "git commit -F - <<'EOF'\nrefactor: one reader\n\nTwo lines\nthat wrap.\n\n- a\n- b\n\nCo-Authored-By: X <x@y>\nEOF",

@@ -27,7 +27,7 @@ use super::decision::compose_decision;
 use super::finding::{compose_finding, new_words};
 use super::frames::{COMMIT_BODY_CHARS_MIN, ClaimFrame, DETAIL_WORTH_MIN, FrameKind, names_file};
 use super::narrative::{NarrativeRoom, StoryBlock, StorySentence, WHOLE_CHARS_MAX, fill};
-use super::plan_reason::plan_reason;
+use super::plan_reason::{self, plan_reason};
 use super::points::{brief_list, count_untold, is_point};
 use super::split::{TextPlace, place_of};
 use super::titles;
@@ -108,7 +108,8 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let mut extras = details.extras;
     // How it was comes before what was done, or beside a commit that explains itself. A change is not told by its
     // past alone.
-    if body_chars < BODY_REASON_CHARS_MIN && !story.is_empty() {
+    let tells_past = told_by_commit && story.iter().any(|sentence| says_past(&sentence.text));
+    if body_chars < BODY_REASON_CHARS_MIN && !story.is_empty() && !tells_past {
         if told_by_commit {
             extras.extend(plan_reason(frame));
         } else {
@@ -150,6 +151,11 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let styles =
         !committed && !caused && gates::is_styling(&format!("{} {}", made.text.title, made.text.narrative));
     (told && !styles && !repeats).then_some(made)
+}
+
+/// Whether a commit says itself how it was before.
+fn says_past(text: &str) -> bool {
+    text.to_lowercase().contains("previously")
 }
 
 /// Words that a report must add to the request that it is told below.
@@ -295,6 +301,8 @@ fn work_details(frame: &ClaimFrame<'_>, told_by_commit: bool) -> ToldSentences {
                 continue;
             }
             told.story.push(StorySentence::single(PLAN_CAUSE_WEIGHT, format!("Cause: {}", claim.text)));
+        } else if claim.source == TextSource::Plan && plan_reason::speaks_of_plan(&claim.text) {
+            // What is still to be done is over with the plan.
         } else if claim.source == TextSource::Plan {
             // What was meant to be done counts less than what the report says was done.
             told.story.push(StorySentence::of_claim(claim.worth * 0.55, claim));

@@ -178,7 +178,12 @@ fn prose(sentences: &[StorySentence], title: &BTreeSet<String>) -> String {
             }
         }
     }
-    run_on(parts.iter().map(String::as_str))
+    closed_quotation(run_on(parts.iter().map(String::as_str)))
+}
+
+/// The text with an end to a quotation that began in its last sentence: a sentence may end inside one.
+fn closed_quotation(text: String) -> String {
+    if text.matches('"').count().is_multiple_of(2) { text } else { text + "\"" }
 }
 
 /// The line that introduces a list as the title of a finding that the list tells.
@@ -360,4 +365,18 @@ fn is_related(told: &[BTreeSet<String>], words: &BTreeSet<String>) -> bool {
 fn told_more(title: &str, text: &str) -> bool {
     let (title, text) = (content_words(title).len(), content_words(text).len());
     text >= title + 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closed_quotation;
+
+    #[test]
+    fn quotation_that_a_cut_left_open_is_closed() {
+        assert_eq!(
+            closed_quotation("The intro reads \"Print once.".into()),
+            "The intro reads \"Print once.\""
+        );
+        assert_eq!(closed_quotation("The \"desk\" prints once.".into()), "The \"desk\" prints once.");
+    }
 }

@@ -8,6 +8,7 @@ use claude_mem_core::source::Voice;
 
 use crate::attribution::MACHINERY_WORTH;
 use crate::claim::{Claim, ClaimKind};
+use crate::sentences;
 use crate::text::{content_words, overlap, shared};
 
 use super::frames::{ClaimFrame, FINDING_WORTH_MIN, FrameKind, names_file};
@@ -32,11 +33,12 @@ pub(super) fn drop_mended(frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFrame<'_>> {
         .collect();
     // How a tool works is not changed by work that speaks of the same names.
     let taken_up = |claim: &Claim| {
-        let own = names(&claim.title);
+        let own = names(statement(claim));
         let later = works.iter().any(|(at, told)| *at > claim.at && !own.is_disjoint(told));
         claim.worth < MACHINERY_WORTH && later
     };
-    let mended = |claim: &Claim| files.iter().any(|file| names_file(&claim.title, file)) || taken_up(claim);
+    let mended =
+        |claim: &Claim| files.iter().any(|file| names_file(statement(claim), file)) || taken_up(claim);
     let mut kept: Vec<ClaimFrame<'_>> = Vec::new();
     let mut gone: Vec<BTreeSet<String>> = Vec::new();
     for frame in frames {
@@ -82,6 +84,14 @@ fn drop_told(frames: &mut Vec<ClaimFrame<'_>>, mended: &[BTreeSet<String>]) {
         let is_poorer = frame.kind == FrameKind::Finding && frame.details.len() < before;
         !is_poorer || frame.best_worth() >= FINDING_WORTH_MIN
     });
+}
+
+/// The whole sentence that the title begins, or the title.
+fn statement(claim: &Claim) -> &str {
+    let title = content_words(&claim.title);
+    let first = sentences::split(&claim.text).first().copied().unwrap_or_default();
+    let is_whole = shared(&title, &content_words(first)) as f32 >= TOLD_SHARE * title.len().max(1) as f32;
+    if is_whole { first } else { &claim.title }
 }
 
 fn pitfall_of<'c>(frame: &ClaimFrame<'c>) -> Option<&'c Claim> {

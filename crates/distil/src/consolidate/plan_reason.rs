@@ -81,9 +81,9 @@ impl PlanReason {
             capitalised(bare.unwrap_or(&said))
         });
         let past: Vec<String> = past.collect();
-        let start = problem_start(&past);
+        let start = told_start(&past, problem_start(&past));
         let told = &past[start..];
-        let first = told.first().map(|first| without_contrast(first));
+        let first = told.first().map(|first| without_label(&without_contrast(first)));
         let sentences = first.iter().map(String::as_str).chain(told.iter().skip(1).map(String::as_str));
         let text = sentences::join_fitting(sentences, REASON_CHARS);
         let count = sentences::split(&text).len();
@@ -108,6 +108,36 @@ fn problem_start(sentences: &[String]) -> usize {
     }
 }
 
+/// The problem with the sentence that it refers to; behind it, if both do not fit.
+fn told_start(sentences: &[String], problem: usize) -> usize {
+    let refers = |at: usize| sentences.get(at).is_some_and(|sentence| gates::refers_back(sentence));
+    if !refers(problem) {
+        return problem;
+    }
+    let chars = |at: usize| sentences[at].chars().count();
+    if problem > 0 && !refers(problem - 1) && chars(problem - 1) + chars(problem) < REASON_CHARS {
+        return problem - 1;
+    }
+    (problem..sentences.len()).find(|at| !refers(*at)).unwrap_or(sentences.len())
+}
+
+/// Words of a label in front of a problem.
+const LABEL_WORDS_MAX: usize = 2;
+
+/// The sentence without a label that says that it is about a problem: "The bug: a plan chose …".
+fn without_label(sentence: &str) -> String {
+    let bare = sentence.split_once(": ").filter(|(label, rest)| {
+        let words = label.split_whitespace().count();
+        words <= LABEL_WORDS_MAX && !label.contains('`') && gates::has_verb(rest) && says_trouble(label)
+    });
+    bare.map_or_else(|| sentence.to_owned(), |(_, rest)| capitalised(rest))
+}
+
+fn says_trouble(label: &str) -> bool {
+    let lower = label.to_lowercase();
+    ["bug", "problem", "issue", "symptom"].iter().any(|word| lower.contains(word))
+}
+
 /// The sentence without the word that contrasts it with one that is not told.
 fn without_contrast(sentence: &str) -> String {
     let bare = CONTRASTS.iter().find_map(|opening| sentence.strip_prefix(opening));
@@ -115,7 +145,7 @@ fn without_contrast(sentence: &str) -> String {
 }
 
 /// Whether a sentence of a plan tells what is to be done.
-fn speaks_of_plan(sentence: &str) -> bool {
+pub(super) fn speaks_of_plan(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     [
         "this plan",
@@ -140,6 +170,23 @@ fn speaks_of_plan(sentence: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::PlanReason;
+
+    #[test]
+    fn reason_needs_no_sentence_that_is_not_told() {
+        let read = |text: &str| PlanReason::read(text).text;
+        assert_eq!(
+            read(
+                "The desk prints receipts for all depots. It picks the default printer. However, each depot has one."
+            ),
+            "The desk prints receipts for all depots. It picks the default printer. However, each depot has one."
+        );
+        assert_eq!(
+            read("The bug: the desk prints every receipt twice."),
+            "The desk prints every receipt twice."
+        );
+        // What names a part of the project is no label.
+        assert_eq!(read("`desk` problem: it prints twice."), "`desk` problem: it prints twice.");
+    }
 
     #[test]
     fn reason_is_the_state_before_only_if_it_says_so() {
