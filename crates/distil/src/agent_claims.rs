@@ -11,14 +11,13 @@ use crate::cues::{self, CueKind, Language};
 use crate::declined;
 use crate::gates;
 use crate::ranker::{self, RankedSentence};
-use crate::report;
 use crate::sentence_context::{
     block_start, is_status_report, place_of, sentence_before, sentences_after, whole_block, without_label,
 };
 use crate::sentences::{TextBlock, TextDocument, TextSentence};
 use crate::speech::MarkedSentence;
 use crate::text::{capitalised, content_words, without_bold};
-use crate::titles::without_speaker;
+use crate::titles::{task_name, without_speaker};
 
 /// Sentences below this are not kept as claims.
 pub(crate) const CLAIM_WORTH_MIN: f32 = 0.35;
@@ -318,7 +317,7 @@ fn sentence_kind(
     let advises = kind == ClaimKind::Fact && gates::first_word(text).starts_with("you");
     let worth = if advises { worth * ADVICE_SHARE } else { worth };
     // The name of the task titles the work that the report tells.
-    let names_task = report::task_name(text, place.index).is_some();
+    let names_task = task_name(text, place.index).is_some();
     let worth = if names_task { worth.max(CLAIM_WORTH_MIN) } else { worth };
     // A cause that says so is worth keeping, whatever else the sentence looks like.
     let worth = if kind == ClaimKind::Cause && is_labelled_cause(text) { worth.max(0.6) } else { worth };

@@ -1,8 +1,9 @@
 //! What a sentence of the agent puts a failure down to: the machinery, the environment, or something that the change
 //! at hand did not touch.
 
+use crate::errors::says_failure;
 use crate::gates;
-use crate::text::capitalised;
+use crate::text::{capitalised, padded};
 use crate::troubles::{Trouble, TroubleKind};
 
 /// What a sentence puts a trouble down to, the most lasting last.
@@ -64,11 +65,6 @@ const ELSEWHERE: &[&str] = &[
     " pre-existing ", " preexisting ", " unrelated to ", " unrelated ", " not related to ", " not caused by ", " not from my ", " not from our ", " not from this ", " not from the session's ",
     " aren't from ", " isn't from ", " not my ", " not our ", " without the session's changes ", " without these changes ", " flaky ", " known issue ", " someone else's ",
     " not part of my ", " not part of our ", "didn't modify ", "didn't touch ",
-];
-/// Words of a failure.
-#[rustfmt::skip]
-const FAILURE: &[&str] = &[
-    "fail", "error", "flak", "broken", "block", "timed out", "times out", "timeout", "reject", "refus", "crash", " hang", " hung ", "unreachable",
 ];
 /// Words of a sentence that only supposes.
 const GUESSING: &[&str] =
@@ -159,25 +155,11 @@ fn is_named(text: &str) -> bool {
             .any(|pair| is_compound(pair[0]) && NAMED_THINGS.contains(&pair[1]))
 }
 
-/// Whether a sentence speaks of a failure.
-pub(crate) fn says_failure(text: &str) -> bool {
-    let lower = padded(text);
-    FAILURE.iter().any(|word| lower.contains(word))
-}
-
 /// Whether the subject of a sentence is a part of the machinery, a program that was run, or what its error names.
 fn names_machinery(lower: &str, trouble: &Trouble) -> bool {
     let words = lower.split_whitespace().take(SUBJECT_WORDS);
     let mut words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
     words.any(|word| MACHINERY.contains(&word) || trouble.names.contains(word))
-}
-
-/// The sentence in lower case between spaces, without marks that end words.
-pub(crate) fn padded(text: &str) -> String {
-    let mark = |c: char| if ",;:!()".contains(c) { ' ' } else { c };
-    let plain: String = text.to_lowercase().replace('’', "'").chars().map(mark).collect();
-    let words: Vec<&str> = plain.trim_end_matches('.').split_whitespace().collect();
-    format!(" {} ", words.join(" "))
 }
 
 /// "It's a known flaky test — …", "The issue is that …", "Hit a snag — …": what stands behind says it.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::text::{clip, clip_middle, content_words, one_line};
+use super::text::{clip, clip_middle, content_words, one_line, padded};
 
 /// Lines kept of one failure.
 const LINES_MAX: usize = 3;
@@ -317,6 +317,18 @@ fn says_little(line: &str) -> bool {
     line.starts_with(['E', 'e'])
         && !line.contains(['`', '\'', '"'])
         && content_words(line).len() < HEAD_WORDS_MIN
+}
+
+/// Words of a failure.
+#[rustfmt::skip]
+const FAILURE: &[&str] = &[
+    "fail", "error", "flak", "broken", "block", "timed out", "times out", "timeout", "reject", "refus", "crash", " hang", " hung ", "unreachable",
+];
+
+/// Whether a sentence speaks of a failure.
+pub(crate) fn says_failure(text: &str) -> bool {
+    let lower = padded(text);
+    FAILURE.iter().any(|word| lower.contains(word))
 }
 
 #[cfg(test)]

@@ -12,15 +12,14 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::episode::Episode;
 use claude_mem_core::source::TextSource;
 
-use crate::attribution::{
-    Attribution, attribution, is_tellable, padded, says_failure, says_found, without_asides,
-};
+use crate::attribution::{Attribution, attribution, is_tellable, says_found, without_asides};
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
+use crate::errors::says_failure;
 use crate::gates;
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 use crate::sentences::{TextBlock, TextDocument, TextSentence};
-use crate::text::{capitalised, clip_middle, content_words, full_stop, overlap, shared};
+use crate::text::{capitalised, clip_middle, content_words, full_stop, overlap, padded, shared};
 use crate::titles::{balanced, headline, without_brackets};
 use crate::troubles::{Trouble, TroubleEnding, TroubleKind, read_troubles};
 

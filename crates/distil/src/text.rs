@@ -310,6 +310,20 @@ const FUNCTION_WORDS: &[&str] = &[
     "del", "como", "esta", "este", "pero",
 ];
 
+/// Words that mean something in a text and not in its title.
+pub(crate) fn new_words(title: &str, text: &str) -> usize {
+    let known = content_words(title);
+    content_words(text).difference(&known).count()
+}
+
+/// The sentence in lower case between spaces, without marks that end words.
+pub(crate) fn padded(text: &str) -> String {
+    let mark = |c: char| if ",;:!()".contains(c) { ' ' } else { c };
+    let plain: String = text.to_lowercase().replace('’', "'").chars().map(mark).collect();
+    let words: Vec<&str> = plain.trim_end_matches('.').split_whitespace().collect();
+    format!(" {} ", words.join(" "))
+}
+
 #[cfg(test)]
 #[path = "text_tests.rs"]
 mod tests;

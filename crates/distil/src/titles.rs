@@ -137,6 +137,21 @@ pub(crate) fn without_brackets(text: &str) -> String {
     kept + rest
 }
 
+/// Sentences of a report among which the name of its task stands, the words of the name, and of the label before it.
+const TASK_SENTENCES: usize = 3;
+const TASK_WORDS_MIN: usize = 3;
+const TASK_LABEL_WORDS: std::ops::RangeInclusive<usize> = 2..=3;
+
+/// "Quick task 12: Mail delivery on staging", at the beginning of a report → the name of the task.
+pub(crate) fn task_name(text: &str, index: usize) -> Option<&str> {
+    let (label, name) = text.split_once(": ").filter(|_| index <= TASK_SENTENCES)?;
+    let name = name.trim_end_matches('.');
+    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
+    let numbered = TASK_LABEL_WORDS.contains(&label.split_whitespace().count())
+        && label.split_whitespace().last().is_some_and(is_number);
+    (numbered && content_words(name).len() >= TASK_WORDS_MIN && !name.ends_with([':', '?'])).then_some(name)
+}
+
 /// Words that introduce what something is for.
 const PURPOSES: &[&str] = &[
     " so that ",

@@ -8,7 +8,6 @@ use claude_mem_core::episode::{Episode, EpisodeStep, ToolKind};
 use claude_mem_core::source::Voice;
 
 use crate::acts::{self, StepAct, TimedAct};
-use crate::attribution::says_failure;
 use crate::command_purpose::{CommandPurpose, changes_state};
 use crate::commands::{CommandRun, RunOutcome, covers, is_fixer};
 use crate::commits;
@@ -182,7 +181,7 @@ fn quoted_error(text: &str) -> Option<String> {
     }
     let quoted = text.split('`').skip(1).step_by(2);
     let mut long = quoted.filter(|quoted| quoted.split_whitespace().count() >= QUOTED_WORDS_MIN);
-    long.find(|quoted| says_failure(quoted)).map(one_line)
+    long.find(|quoted| errors::says_failure(quoted)).map(one_line)
 }
 
 /// The programs of a line, with those that wrap them, and the names in its errors.

@@ -5,11 +5,10 @@ use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::gates;
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
-use crate::text::capitalised;
+use crate::text::{capitalised, new_words};
 use crate::titles::{balanced, headline, without_brackets, without_lead_in};
 use crate::turn_outcome::is_prose_file;
 
-use super::finding::new_words;
 use super::frames::{ClaimFrame, FrameKind};
 use super::narrative;
 use super::titles;

@@ -19,12 +19,13 @@ use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 use crate::ranker::{self, RankedSentence};
 use crate::report::{is_passive, opens_with_work, without_line_numbers};
 use crate::sentences::{TextBlock, TextDocument};
-use crate::text::{capitalised, clip, content_words, full_stop, shared};
+use crate::text::{capitalised, clip, content_words, full_stop, new_words, shared};
 use crate::titles::without_brackets;
 use crate::turn_outcome::is_prose_file;
 
+use super::abridged_titles::abridged_title;
 use super::decision::compose_decision;
-use super::finding::{compose_finding, new_words};
+use super::finding::compose_finding;
 use super::frames::{COMMIT_BODY_CHARS_MIN, ClaimFrame, DETAIL_WORTH_MIN, FrameKind, names_file};
 use super::narrative::{NarrativeRoom, StoryBlock, StorySentence, WHOLE_CHARS_MAX, fill};
 use super::plan_reason::{self, plan_reason};
@@ -86,7 +87,7 @@ fn compose(frame: &ClaimFrame<'_>) -> Option<(NewObservation, Vec<String>)> {
 }
 
 fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
-    let title = titles::work_title(frame)?;
+    let title = titles::work_title(frame).or_else(|| abridged_title(frame).map(|(_, title)| title))?;
     let caused = frame.details.iter().any(|claim| claim.kind == ClaimKind::Cause);
     let kind = work_kind(frame, &title, caused);
     let committed = frame.is_committed();

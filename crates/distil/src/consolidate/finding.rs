@@ -6,8 +6,9 @@ use crate::claim::Claim;
 use crate::draft;
 use crate::gates;
 use crate::sentences;
-use crate::text::{capitalised, content_words, shared, without_openers};
+use crate::text::{capitalised, content_words, new_words, shared, without_openers};
 
+use super::abridged_titles::abridged_title;
 use super::frames::{ClaimFrame, DETAIL_WORTH_MIN};
 use super::narrative::{self, NarrativeRoom, StoryBlock, StorySentence, fill};
 use super::split::place_of;
@@ -18,7 +19,11 @@ const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
 
 /// Makes the observation of a finding; `None` if it has no title or says nothing beyond it.
 pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
-    let (titled, title) = titles::finding_title(frame)?;
+    let (titled, title) = match titles::finding_sentence(frame) {
+        // If its best sentence is talk, the lesser ones are no better.
+        Some(best) => (best, titles::finding_title(best)?),
+        None => abridged_title(frame)?,
+    };
     // A point of a list says one of several things; the line that introduces the list says what they are.
     let intro = (titled.place.listed).then(|| narrative::list_title(&titled.section)).flatten();
     let title = intro.map_or(title, |intro| titles::without_cause_label(&intro));
@@ -83,12 +88,6 @@ fn without_title(title: &str, narrative: &str) -> Option<String> {
 
 /// The narrative of a finding must have this many words that mean something and that its title has not.
 const FINDING_NEW_WORDS_MIN: usize = 4;
-
-/// Words that mean something in a text and not in its title.
-pub(super) fn new_words(title: &str, text: &str) -> usize {
-    let known = content_words(title);
-    content_words(text).difference(&known).count()
-}
 
 /// The paragraphs and lists of an answer, whole where they can be, in their order. The one that the title stands in
 /// weighs most.

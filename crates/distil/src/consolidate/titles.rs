@@ -10,9 +10,8 @@ use crate::gates;
 use crate::report::{self, without_line_numbers};
 use crate::sentences::TextDocument;
 use crate::text::{capitalised, content_words, lower_first};
-use crate::titles::{headline, shorten, without_brackets, without_speaker};
+use crate::titles::{headline, shorten, task_name, without_brackets, without_speaker};
 
-use super::abridged_titles::abridged_title;
 use super::frames::ClaimFrame;
 
 /// Maximum characters of a title.
@@ -65,14 +64,13 @@ pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
         .or(requested)
         .or_else(|| done(0.0).or_else(other).map(title))
         .or_else(|| task_title(frame))
-        .or_else(|| abridged_title(frame).map(|(_, title)| title))
 }
 
 /// The name of the task that a report opens with.
 pub(super) fn task_title(frame: &ClaimFrame<'_>) -> Option<String> {
     let reported = |claim: &&Claim| claim.source == TextSource::FinalMessage && !claim.place.listed;
     let mut names = frame.details.iter().copied().filter(reported).filter_map(|claim| {
-        report::task_name(&claim.text, claim.place.index as usize).filter(|_| !tells_status(&claim.text))
+        task_name(&claim.text, claim.place.index as usize).filter(|_| !tells_status(&claim.text))
     });
     names.next().filter(|name| name.chars().count() <= TITLE_CHARS_MAX).map(capitalised)
 }
@@ -179,20 +177,20 @@ pub(super) fn done_title(frame: &ClaimFrame<'_>) -> Option<String> {
 const FINDING_TITLE_SCORE_MIN: f32 = 0.6;
 const ANSWER_TITLE_SCORE_MIN: f32 = 0.3;
 
-/// The title of a finding, with the claim that it is made of: its best sentence that stands alone, a cause first.
-pub(super) fn finding_title<'c>(frame: &ClaimFrame<'c>) -> Option<(&'c Claim, String)> {
+/// The sentence that titles a finding: its best one that stands alone, a cause first.
+pub(super) fn finding_sentence<'c>(frame: &ClaimFrame<'c>) -> Option<&'c Claim> {
     let reads_well = |claim: &Claim, least: f32| is_title(claim) && own_title_score(claim) >= least;
     let cause = |claim: &Claim| {
         claim.kind == ClaimKind::Cause && claim.worth >= 0.6 && reads_well(claim, ANSWER_TITLE_SCORE_MIN)
     };
     let answers = frame.request.contains(['?', '？']);
     let least = if answers { ANSWER_TITLE_SCORE_MIN } else { FINDING_TITLE_SCORE_MIN };
-    let other = |claim: &Claim| reads_well(claim, least);
-    let Some(title) = best(frame, cause).or_else(|| best(frame, other)) else {
-        return abridged_title(frame);
-    };
-    // If its best sentence is talk, the lesser ones are no better.
-    without_talk(&sentence_title(&title.text)).map(|made| (title, made))
+    best(frame, cause).or_else(|| best(frame, |claim: &Claim| reads_well(claim, least)))
+}
+
+/// The title of a finding that this sentence titles; `None` if it is talk.
+pub(super) fn finding_title(sentence: &Claim) -> Option<String> {
+    without_talk(&sentence_title(&sentence.text))
 }
 
 /// The title up to the clause that goes on with the conversation: "The mirror has no cursor, so let's ask the
