@@ -38,6 +38,9 @@ const REPEATED_SHARE: f32 = 0.6;
 /// A sentence of fewer words tells a state.
 const STATEMENT_WORDS_MIN: usize = 4;
 
+/// Stands before an explanation that the record does not confirm.
+const UNCHECKED: &str = "The agent's explanation, not confirmed:";
+
 /// A paragraph of the agent that explains a trouble.
 struct Explanation {
     attribution: Attribution,
@@ -128,7 +131,7 @@ fn explanation(sentences: &[TextSentence], at: Millis, trouble: &Trouble) -> Opt
     for (found, one) in told.iter().skip(if is_cut { start } else { start + 1 }) {
         let is_state = found.is_none()
             && (gates::is_passing_trouble(one) || content_words(one).len() < STATEMENT_WORDS_MIN);
-        let one = full_stop(&capitalised(one));
+        let one = full_stop(&capitalised(without_connective(one)));
         if !is_state && text.chars().count() + one.chars().count() < PARAGRAPH_CHARS_MAX {
             text = joined([&text, &one]);
         }
@@ -175,6 +178,11 @@ fn pitfall_title(sentence: &str, trouble: &Trouble) -> String {
     ends.filter(states).max().map_or(whole, |cut| capitalised(&head[..cut]))
 }
 
+/// The sentence without a word that ties it to the one before, which the title may have become.
+fn without_connective(sentence: &str) -> &str {
+    ["But ", "And ", "So "].iter().find_map(|word| sentence.strip_prefix(word)).unwrap_or(sentence)
+}
+
 /// Whether a sentence says no more than the error does.
 fn repeats_error(sentence: &str, trouble: &Trouble) -> bool {
     let words = content_words(sentence);
@@ -207,7 +215,9 @@ impl Explanation {
 
     fn into_claim(self, group: u32) -> Claim {
         let error = self.error.map(|error| format!("The error: “{error}”.")).unwrap_or_default();
-        let text = joined([&self.text, &error, &self.ending.told()]);
+        // Another session may have made that commit: the record shows what came out, not why.
+        let guess = if matches!(self.ending, TroubleEnding::Renamed { .. }) { UNCHECKED } else { "" };
+        let text = joined([guess, &self.text, &error, &self.ending.told()]);
         let mut claim = Claim::new(ClaimKind::Pitfall, TextSource::Message, text, self.at).titled(self.title);
         claim.group = group;
         claim.worth = self.attribution.worth();

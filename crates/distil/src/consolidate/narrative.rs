@@ -89,7 +89,7 @@ impl NarrativeRoom {
 }
 
 /// The body of a commit is told whole up to this many characters.
-pub(super) const WHOLE_CHARS_MAX: usize = 600;
+pub(super) const WHOLE_CHARS_MAX: usize = 700;
 
 /// A line introduces a list if it has so many words that mean something, and no more characters.
 const INTRO_WORDS_MIN: usize = 2;
@@ -178,10 +178,11 @@ fn prose(sentences: &[StorySentence], title: &BTreeSet<String>) -> String {
             }
         }
     }
-    closed_quotation(run_on(parts.iter().map(String::as_str)))
+    let parts: Vec<String> = parts.into_iter().map(closed_quotation).collect();
+    run_on(parts.iter().map(String::as_str))
 }
 
-/// The text with an end to a quotation that began in its last sentence: a sentence may end inside one.
+/// The sentence with an end to a quotation that begins in it: a text may be split inside one.
 fn closed_quotation(text: String) -> String {
     if text.matches('"').count().is_multiple_of(2) { text } else { text + "\"" }
 }
