@@ -75,6 +75,11 @@ impl Scheduler {
         self.shared.wakeup.notify_all();
     }
 
+    /// How often [`Self::notify`] was called.
+    pub fn notifications(&self) -> u64 {
+        self.shared.lock_state().notify_count
+    }
+
     /// When a thread last finished an episode.
     pub fn last_worked(&self) -> Instant {
         self.shared.lock_state().last_worked

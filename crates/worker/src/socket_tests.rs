@@ -11,7 +11,6 @@ use claude_mem_capture::spool;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::config::Settings;
 use claude_mem_core::event_key;
-use claude_mem_core::limits::POLL_SECONDS;
 use claude_mem_ingest::heuristic_compressor::HeuristicCompressor;
 use claude_mem_ingest::shared_store::SharedStore;
 use claude_mem_recall::recall_request::{RecallOccasion, RecallTarget};
@@ -54,16 +53,16 @@ impl ListeningWorker {
         enqueue::enqueue_event(&mut HookDatabase::new(&self.scratch.dir), key, &event).unwrap();
     }
 
-    /// Whether the spool is drained sooner than by polling.
-    fn drains_at_once(&self) -> bool {
-        let until = Instant::now() + Duration::from_secs(POLL_SECONDS / 2);
-        while Instant::now() < until {
-            if spool::is_empty(&self.scratch.dir).unwrap() {
-                return true;
+    /// Waits until the scheduler was notified more often than `before`; false if it never is.
+    fn is_notified_after(&self, before: u64) -> bool {
+        let until = Instant::now() + Duration::from_secs(30);
+        while self.worker.scheduler.notifications() <= before {
+            if Instant::now() >= until {
+                return false;
             }
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(2));
         }
-        false
+        true
     }
 
     fn status(&self) -> WorkerStatus {
@@ -89,21 +88,21 @@ fn moment() -> RecallRequest {
 #[test]
 fn recall_request_wakes_the_scheduler() {
     let stage = ListeningWorker::start();
-    // The threads sleep: what is spooled now waits until something wakes them.
-    stage.worker.scheduler.flush(|| false).unwrap();
-    std::thread::sleep(Duration::from_millis(200));
+    let scheduler = &stage.worker.scheduler;
+    scheduler.flush(|| false).unwrap();
+    let before = scheduler.notifications();
     stage.spool(1);
-    std::thread::sleep(Duration::from_millis(200));
-    assert!(!spool::is_empty(&stage.scratch.dir).unwrap(), "nothing has woken it yet");
+    assert_eq!(scheduler.notifications(), before, "what is spooled wakes nobody");
     // The hook may have stopped waiting for the reply: that wakes the worker too.
     WorkerLink::new(stage.socket.clone()).request_recall(&moment()).unwrap();
-    assert!(stage.drains_at_once());
+    assert!(stage.is_notified_after(before));
     // So does a hook that asks for nothing.
-    std::thread::sleep(Duration::from_millis(200));
-    stage.spool(2);
+    let before = scheduler.notifications();
     assert!(WorkerLink::new(stage.socket.clone()).connect().unwrap());
-    assert!(stage.drains_at_once());
-    stage.worker.scheduler.stop(Duration::from_secs(9));
+    assert!(stage.is_notified_after(before));
+    scheduler.flush(|| false).unwrap();
+    assert!(spool::is_empty(&stage.scratch.dir).unwrap());
+    scheduler.stop(Duration::from_secs(9));
 }
 
 #[test]
