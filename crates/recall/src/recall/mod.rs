@@ -12,6 +12,7 @@ mod earlier_turn;
 mod evidence;
 mod function_words;
 mod governing;
+mod governing_candidates;
 mod governing_score;
 mod memory_files;
 mod near_rows;

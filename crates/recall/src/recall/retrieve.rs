@@ -1,8 +1,9 @@
 //! Retrieval for recall: the memories with enough evidence that they concern the prompt, best first.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::evidence::{EvidenceJudge, GoverningVerdict, MatchEvidence};
+use super::governing_candidates::{governing_logits, likely_governing};
 use super::near_rows::{EarlierPrompt, LOOKED_AT, NearMemory, NearRows};
 use super::open_work::OpenWork;
 use super::prompt_kind::{PromptKind, named_files};
@@ -12,12 +13,10 @@ use super::work_files::{MatchedRow, TURNS_MAX, WorkFiles, find_work_files};
 use super::{
     EvidenceThreshold, MEMORIES_MAX, PromptQuestion, RecallQuery, governing, newest, recap_first, remedy,
 };
-use crate::governing_model::GoverningModel;
 use crate::team_trust::{OfferLimit, OfferPlace, TeamMembers};
 use claude_mem_core::ids::{ObservationId, PromptId};
 use claude_mem_core::memory::{ObservationType, Origin};
-use claude_mem_search::candidates::{CandidateSet, collect_candidates};
-use claude_mem_search::quantize::QuantizedQuery;
+use claude_mem_search::candidates::collect_candidates;
 use claude_mem_search::rank::rank_candidates;
 use claude_mem_search::{AllowedRows, RankingConfig, VectorRetriever};
 use claude_mem_store::{Observation, PageRequest, RowFilter, RowId, RowKind, StoreError, StoreReader};
@@ -324,32 +323,4 @@ fn candidates_among(
         });
     }
     Ok(Candidates { memories: found, earlier_prompts: said, matched })
-}
-
-/// Memories that are examined because the learnt model thinks that they govern the prompt, whatever their rank.
-const LIKELY_GOVERNING: usize = 8;
-
-/// What the learnt model says of each memory among the candidates; empty without vectors.
-fn governing_logits(
-    gathered: &CandidateSet,
-    retriever: Option<&VectorRetriever<'_>>,
-) -> Result<HashMap<RowId, f64>, StoreError> {
-    let (Some(retriever), Some(query), Some(model)) =
-        (retriever, &gathered.query_vector, GoverningModel::built_in())
-    else {
-        return Ok(HashMap::new());
-    };
-    let probe = QuantizedQuery::new(&model.project(&query.to_vector()));
-    let current = |key: &RowId, hash: i64| gathered.rows[key].document.text_hash == hash;
-    let memories = gathered.rows.keys().copied().filter(|key| key.kind == RowKind::Observation);
-    let near = retriever.similarities(&probe, memories)?;
-    let near = near.into_iter().filter(|(key, near)| current(key, near.text_hash));
-    Ok(near.map(|(key, near)| (key, model.logit(near.score))).collect())
-}
-
-/// The memories that most likely govern the prompt.
-fn likely_governing(logits: &HashMap<RowId, f64>) -> HashSet<RowId> {
-    let mut best: Vec<(&RowId, &f64)> = logits.iter().collect();
-    best.sort_by(|a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
-    best.into_iter().take(LIKELY_GOVERNING).map(|(key, _)| *key).collect()
 }
