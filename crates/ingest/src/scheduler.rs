@@ -69,15 +69,14 @@ impl Scheduler {
         Ok(Self { shared, threads: Mutex::new(threads) })
     }
 
-    /// Wakes the threads: something was queued.
-    pub fn notify(&self) {
-        self.shared.lock_state().notify_count += 1;
+    /// Wakes the threads: something was queued. Returns how often it was called.
+    pub fn notify(&self) -> u64 {
+        let mut state = self.shared.lock_state();
+        state.notify_count += 1;
+        let count = state.notify_count;
+        drop(state);
         self.shared.wakeup.notify_all();
-    }
-
-    /// How often [`Self::notify`] was called.
-    pub fn notifications(&self) -> u64 {
-        self.shared.lock_state().notify_count
+        count
     }
 
     /// When a thread last finished an episode.

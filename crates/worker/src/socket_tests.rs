@@ -53,16 +53,18 @@ impl ListeningWorker {
         enqueue::enqueue_event(&mut HookDatabase::new(&self.scratch.dir), key, &event).unwrap();
     }
 
-    /// Waits until the scheduler was notified more often than `before`; false if it never is.
-    fn is_notified_after(&self, before: u64) -> bool {
+    /// Waits until something but this test notifies the scheduler after the notification `last`; false if nothing does.
+    fn is_notified_after(&self, mut last: u64) -> bool {
         let until = Instant::now() + Duration::from_secs(30);
-        while self.worker.scheduler.notifications() <= before {
-            if Instant::now() >= until {
-                return false;
+        while Instant::now() < until {
+            let count = self.worker.scheduler.notify();
+            if count > last + 1 {
+                return true;
             }
+            last = count;
             std::thread::sleep(Duration::from_millis(2));
         }
-        true
+        false
     }
 
     fn status(&self) -> WorkerStatus {
@@ -90,14 +92,15 @@ fn recall_request_wakes_the_scheduler() {
     let stage = ListeningWorker::start();
     let scheduler = &stage.worker.scheduler;
     scheduler.flush(|| false).unwrap();
-    let before = scheduler.notifications();
+    let before = scheduler.notify();
     stage.spool(1);
-    assert_eq!(scheduler.notifications(), before, "what is spooled wakes nobody");
+    let before_request = scheduler.notify();
+    assert_eq!(before_request, before + 1, "what is spooled wakes nobody");
     // The hook may have stopped waiting for the reply: that wakes the worker too.
     WorkerLink::new(stage.socket.clone()).request_recall(&moment()).unwrap();
-    assert!(stage.is_notified_after(before));
+    assert!(stage.is_notified_after(before_request));
     // So does a hook that asks for nothing.
-    let before = scheduler.notifications();
+    let before = scheduler.notify();
     assert!(WorkerLink::new(stage.socket.clone()).connect().unwrap());
     assert!(stage.is_notified_after(before));
     scheduler.flush(|| false).unwrap();

@@ -12,7 +12,8 @@ const FILES_MAX: usize = 4;
 const PATH_CHARS_MAX: usize = 120;
 
 /// A line with the files that a memory is about and the prompt does not name; those whose names share words
-/// with the prompt go first. Files that most sessions touch are left out. Empty for what the user said: it is not about the files of its turn.
+/// with the prompt go first. Files that most sessions touch are left out. Empty for what the user said: it is not
+/// about the files of its turn.
 pub(super) fn files_line(row: &Observation, prompt: &str, hub_files: &HashSet<String>) -> String {
     if !matches!(row.origin, Origin::Agent | Origin::Import) {
         return String::new();
