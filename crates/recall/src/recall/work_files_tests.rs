@@ -8,7 +8,7 @@ use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ProjectId};
 use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
-use claude_mem_store::{NewRowContext, NewSession, Store};
+use claude_mem_store::{NewRowContext, NewSession, Store, StoreWriter};
 
 #[test]
 fn rare_word_of_a_file_name_outweighs_a_common_one() {
@@ -47,6 +47,39 @@ const WORK: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
+/// Stores a session that changed these files, with one memory of it.
+fn add_work(
+    tx: &StoreWriter<'_>,
+    project: ProjectId,
+    at: Millis,
+    text: ObservationText,
+    files: &[&str],
+) -> Result<(), StoreError> {
+    let session = tx.ensure_session(&NewSession {
+        client: "claude-code",
+        client_session: &ClientSessionId(format!("s{}", at.0)),
+        project: Some(project),
+        branch: None,
+        transcript_path: None,
+        origin: Origin::Agent,
+        import_run: None,
+        at,
+    })?;
+    let files_modified: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
+    for file in &files_modified {
+        tx.record_session_file(session, Some(project), file, true)?;
+    }
+    let place = NewRowContext {
+        project: Some(project),
+        session: Some(session),
+        made_by: "test",
+        ..NewRowContext::default()
+    };
+    let text = ObservationText { files_modified, ..text };
+    tx.create_observation(&NewObservation::from_text(text, Origin::Agent, at), &place)?;
+    Ok(())
+}
+
 impl WorkStore {
     fn with_work() -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -58,31 +91,13 @@ impl WorkStore {
                 let project = tx.ensure_project(&hint, Millis(1))?;
                 for (n, (kind, title, files)) in WORK.iter().enumerate() {
                     let at = Millis(1_000 * n as i64);
-                    let session = tx.ensure_session(&NewSession {
-                        client: "claude-code",
-                        client_session: &ClientSessionId(format!("s{n}")),
-                        project: Some(project),
-                        branch: None,
-                        transcript_path: None,
-                        origin: Origin::Agent,
-                        import_run: None,
+                    add_work(
+                        tx,
+                        project,
                         at,
-                    })?;
-                    let files_modified: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
-                    for file in &files_modified {
-                        tx.record_session_file(session, Some(project), file, true)?;
-                    }
-                    let text = ObservationText {
-                        files_modified,
-                        ..ObservationText::new(ObservationType::named(*kind), *title)
-                    };
-                    let place = NewRowContext {
-                        project: Some(project),
-                        session: Some(session),
-                        made_by: "test",
-                        ..NewRowContext::default()
-                    };
-                    tx.create_observation(&NewObservation::from_text(text, Origin::Agent, at), &place)?;
+                        ObservationText::new(ObservationType::named(*kind), *title),
+                        files,
+                    )?;
                 }
                 Ok(project)
             })
@@ -165,34 +180,8 @@ fn request_that_names_its_file_gets_no_other_files() {
 /// One more session that changed these files, after those of [`WORK`].
 fn change(store: &mut WorkStore, nth: i64, title: &str, files: &[&str]) {
     let (project, at) = (store.project, Millis(1_000 * (WORK.len() as i64 + nth)));
-    let changed = store.store.write(|tx| {
-        let session = tx.ensure_session(&NewSession {
-            client: "claude-code",
-            client_session: &ClientSessionId(format!("later{nth}")),
-            project: Some(project),
-            branch: None,
-            transcript_path: None,
-            origin: Origin::Agent,
-            import_run: None,
-            at,
-        })?;
-        let files_modified: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
-        for file in &files_modified {
-            tx.record_session_file(session, Some(project), file, true)?;
-        }
-        let text = ObservationText {
-            files_modified,
-            ..ObservationText::new(ObservationType::named("change"), title)
-        };
-        let place = NewRowContext {
-            project: Some(project),
-            session: Some(session),
-            made_by: "test",
-            ..NewRowContext::default()
-        };
-        tx.create_observation(&NewObservation::from_text(text, Origin::Agent, at), &place)
-    });
-    changed.unwrap();
+    let text = ObservationText::new(ObservationType::named("change"), title);
+    store.store.write(|tx| add_work(tx, project, at, text, files)).unwrap();
 }
 
 #[test]
