@@ -31,7 +31,8 @@ export class Stage {
   constructor(settings = {}) {
     this.root = mkdtempSync(join(tmpdir(), 'claude-mem-browser-'));
     this.home = join(this.root, 'home');
-    this.data = join(this.home, '.claude-mem');
+    // Not the home directory's: then its worker would share its port with the workers of other test files.
+    this.data = join(this.root, 'store');
     this.project = join(this.root, 'harbour');
     for (const folder of [this.data, join(this.project, '.git')]) mkdirSync(folder, { recursive: true });
     writeFileSync(join(this.project, '.git/HEAD'), 'ref: refs/heads/main\n');

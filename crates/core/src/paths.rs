@@ -42,6 +42,11 @@ impl DataDir {
         Self { root: root.into() }
     }
 
+    /// The data directory of a user who has chosen none.
+    pub fn in_home(home: &Path) -> Self {
+        Self::new(home.join(".claude-mem"))
+    }
+
     /// Finds the data directory from the environment. `None`: neither a setting nor a home
     /// directory.
     ///
@@ -51,7 +56,7 @@ impl DataDir {
         let given = |name| env(name).filter(|value| !value.is_empty());
         let home = given("HOME").map(PathBuf::from);
         match given("CLAUDE_MEM_DATA_DIR").map(PathBuf::from) {
-            None => Some(Self::new(home?.join(".claude-mem"))),
+            None => Some(Self::in_home(&home?)),
             Some(path) if path.is_absolute() => Some(Self::new(path)),
             Some(path) => {
                 let below = path.strip_prefix("~").unwrap_or(&path);

@@ -8,7 +8,7 @@
 
 use std::io;
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -111,7 +111,7 @@ fn bind_viewer(plan: &WorkerOptions) -> Option<(TcpListener, u16)> {
     if plan.until_drained {
         return None;
     }
-    match http::bind(plan.settings.port, &plan.dir.worker_port()) {
+    match http::bind(plan.settings.port, &plan.dir, Path::new(&plan.home)) {
         Ok(bound) => Some(bound),
         Err(error) => {
             let (now, what) = (clock::now().millis(), "failed to bind a port for the viewer");

@@ -4,6 +4,8 @@ use std::future::ready;
 use std::io;
 use std::io::Read as _;
 use std::net::{Ipv4Addr, TcpListener};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,17 +25,22 @@ use super::listener::{ListenerLimits, serve};
 use super::openapi;
 use super::routes;
 use crate::worker::WorkerContext;
-use claude_mem_core::paths;
+use claude_mem_core::event_key;
+use claude_mem_core::paths::{self, DataDir};
 
 /// Base of the default port. The last two digits of the user id are added, so that users differ.
 const PORT: u16 = 37_700;
 
-/// Listens on 127.0.0.1, on the first free port of [`ports_to_try`]. `last_port` is the file of the last worker's
-/// port.
-pub(crate) fn bind(port: u16, last_port: &Path) -> io::Result<(TcpListener, u16)> {
+/// Default ports of data directories other than the home directory's: below the ports that systems choose for
+/// outgoing connections.
+const OTHER_PORTS: Range<u16> = 23_000..27_000;
+
+/// Listens on 127.0.0.1, on the first free port of [`ports_to_try`], and records the port in `dir`.
+pub(crate) fn bind(port: u16, dir: &DataDir, home: &Path) -> io::Result<(TcpListener, u16)> {
+    let last_port = &dir.worker_port();
     let last = read_port(last_port);
     let mut bound = Err(io::ErrorKind::AddrInUse.into());
-    for port in ports_to_try(port, last).into_iter().flatten() {
+    for port in ports_to_try(port, last, default_port(dir, home)).into_iter().flatten() {
         bound = TcpListener::bind((Ipv4Addr::LOCALHOST, port));
         let is_taken =
             |e: &io::Error| matches!(e.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied);
@@ -52,12 +59,21 @@ pub(crate) fn bind(port: u16, last_port: &Path) -> io::Result<(TcpListener, u16)
 
 /// The configured port comes first. Without one (0) it is the last worker's, to which open pages reconnect, then the
 /// default one. Any free port comes last.
-fn ports_to_try(configured: u16, last: Option<u16>) -> [Option<u16>; 3] {
+fn ports_to_try(configured: u16, last: Option<u16>, default: u16) -> [Option<u16>; 3] {
     if configured != 0 {
         return [Some(configured), last, Some(0)];
     }
-    let default = PORT + (rustix::process::getuid().as_raw() % 100) as u16;
     [last, Some(default), Some(0)]
+}
+
+/// The port of a data directory without a setting. Directories differ: if two shared a port, the second worker could
+/// take it while the first one restarts, and open pages would reconnect to the wrong one.
+fn default_port(dir: &DataDir, home: &Path) -> u16 {
+    if *dir == DataDir::in_home(home) {
+        return PORT + (rustix::process::getuid().as_raw() % 100) as u16;
+    }
+    let [first, second, ..] = event_key::digest(&[dir.root().as_os_str().as_bytes()]);
+    OTHER_PORTS.start + u16::from_be_bytes([first, second]) % OTHER_PORTS.len() as u16
 }
 
 /// The port in the file; `None` without a readable file.
@@ -149,9 +165,18 @@ mod tests {
 
     #[test]
     fn last_port_comes_before_the_default_but_after_the_configured() {
-        assert_eq!(ports_to_try(0, Some(40_001))[0], Some(40_001));
-        assert!(ports_to_try(0, None)[1].is_some_and(|port| port >= PORT));
-        assert_eq!(ports_to_try(50_000, Some(40_001)), [Some(50_000), Some(40_001), Some(0)]);
-        assert_eq!(ports_to_try(0, Some(40_001))[2], Some(0));
+        assert_eq!(ports_to_try(0, Some(40_001), PORT), [Some(40_001), Some(PORT), Some(0)]);
+        assert_eq!(ports_to_try(0, None, PORT), [None, Some(PORT), Some(0)]);
+        assert_eq!(ports_to_try(50_000, Some(40_001), PORT), [Some(50_000), Some(40_001), Some(0)]);
+    }
+
+    #[test]
+    fn other_directories_have_ports_of_their_own() {
+        let home = Path::new("/home/kim");
+        let port = |dir: &str| default_port(&DataDir::new(dir), home);
+        assert!((PORT..PORT + 100).contains(&port("/home/kim/.claude-mem")));
+        assert!(OTHER_PORTS.contains(&port("/srv/memory")));
+        assert_eq!(port("/srv/memory"), port("/srv/memory"));
+        assert_ne!(port("/srv/memory"), port("/srv/memory-2"));
     }
 }
