@@ -1,10 +1,9 @@
 //! Claims in the texts that the agent writes: its final message, its messages during the turn, the reports
 //! of its subagents, the client's recap and compaction summary.
 
-use std::collections::BTreeSet;
-
 use claude_mem_core::clock::Millis;
 use claude_mem_core::source::TextSource;
+use std::collections::BTreeSet;
 
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::{self, CueKind, Language};
@@ -16,8 +15,12 @@ use crate::sentence_context::{
 };
 use crate::sentences::{TextBlock, TextDocument, TextSentence};
 use crate::speech::MarkedSentence;
-use crate::text::{capitalised, content_words, without_bold};
+use crate::text::{capitalised, without_bold};
 use crate::titles::{task_name, without_speaker};
+
+use crate::named_causes::{is_guess, is_hypothesis, is_labelled_cause, names_cause};
+use crate::offered_options::{asks_to_choose, option_paragraphs};
+use crate::remaining_work::is_open;
 
 /// Sentences below this are not kept as claims.
 pub(crate) const CLAIM_WORTH_MIN: f32 = 0.35;
@@ -115,49 +118,6 @@ pub(crate) fn agent_claims(source: TextSource, text: &str, at: Millis, group: u3
         }
     }
     claims
-}
-
-/// The paragraphs that describe options to choose from: "A. Top header — …", "Option 2: …". An option that was
-/// not chosen says nothing about the project; a chosen one becomes a choice of the user.
-fn option_paragraphs(document: &TextDocument) -> BTreeSet<usize> {
-    let mut last = None;
-    let mut options = BTreeSet::new();
-    let mut several = false;
-    for sentence in &document.sentences {
-        if last != Some(sentence.paragraph) && is_option(&sentence.text) {
-            options.insert(sentence.paragraph);
-        }
-        // "A. … B. …" on lines that follow each other are one paragraph.
-        let is_first = options.contains(&sentence.paragraph);
-        several |= is_first && [" B. ", " B) ", " b) "].iter().any(|mark| sentence.text.contains(mark));
-        last = Some(sentence.paragraph);
-    }
-    if options.len() < 2 && !several { BTreeSet::new() } else { options }
-}
-
-/// "A. …", "b) …", "Option 2: …", "Approach A — …".
-fn is_option(text: &str) -> bool {
-    let text = text.trim_start_matches(|c: char| "*-(• ".contains(c));
-    let mut words = text.split_whitespace();
-    let first = words.next().unwrap_or_default();
-    let mark = |word: &str| {
-        let bare = word.trim_end_matches([')', '.', ':', '—', '-', '*']);
-        let short = bare.chars().count() == 1 && bare.chars().all(|c| c.is_ascii_alphanumeric());
-        short && bare.len() < word.len()
-    };
-    let letter = |word: &str| mark(word) && word.starts_with(|c: char| c.is_ascii_alphabetic());
-    let named = matches!(first.to_lowercase().as_str(), "option" | "approach" | "alternative" | "choice");
-    let second = words.next().unwrap_or_default();
-    let dashed = || words.clone().next().is_some_and(|word| matches!(word, "—" | "–" | "-" | ":"));
-    letter(first) || (named && (mark(second) || (second.chars().count() == 1 && dashed())))
-}
-
-/// Whether a message ends by asking the user to pick: the items of its lists are candidates, not facts.
-fn asks_to_choose(last: &str) -> bool {
-    let lower = format!(" {} ", last.to_lowercase());
-    let picks =
-        [" which ", " prefer", " option", " approach", " direction", " would you rather", " pick ", " or "];
-    lower.trim_end().ends_with(['?', '？']) && picks.iter().any(|word| lower.contains(word))
 }
 
 /// A line of a checklist: "Same name throughout. ✅".
@@ -324,33 +284,6 @@ fn sentence_kind(
     (known && !guess).then_some((kind, worth))
 }
 
-fn is_labelled_cause(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    ["root cause", "cause:", "the cause", "caused by", "turns out", "fails because", "failed because"]
-        .iter()
-        .any(|label| lower.contains(label))
-}
-
-/// A guess that nothing has confirmed yet.
-fn is_guess(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    ["it might ", "maybe ", "perhaps ", "my guess", "my primary suspect", "could be that"]
-        .iter()
-        .any(|start| lower.starts_with(start))
-        || lower.contains(" might be ")
-        || lower.contains("primary suspect")
-}
-
-/// A cause that is only supposed: later messages confirm or refute it.
-fn is_hypothesis(text: &str) -> bool {
-    let lower = format!(" {} ", text.to_lowercase());
-    [" could be ", " could have ", " could exhaust", " suspect ", " would cause "]
-        .iter()
-        .any(|word| lower.contains(word))
-        || lower.starts_with(" if ")
-        || gates::hedges(text)
-}
-
 fn starts_with_file(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     let name = first.trim_matches(|c: char| "`*:,".contains(c));
@@ -372,113 +305,6 @@ fn starts_with_work(text: &str) -> bool {
     let bare = without_speaker(text);
     let first = gates::first_word(bare);
     bare.len() < text.len() && first.ends_with("ed")
-}
-
-/// Phrases that name a cause, rather than a plain "because".
-#[rustfmt::skip]
-const CAUSES: &[&str] = &[
-    "cause: ", "root cause", "real issue", "actual issue", "real problem", "actual problem", "turns out", "turned out",
-    "caused by", "the culprit", "fails because", "failed because", "failing because", "was failing",
-    "the cause", "the bug is", "the bug was", "the issue is", "the issue was", "the problem is",
-    "the problem was", "traced to", "stems from", "is why", "was why", "happens when", "happens because",
-    "breaks because", "broke because", "this explains", "which explains", "due to", "because the",
-    "because it", "because of", "the fix was ", "the fix is ", "won't work because", "doesn't work because", "never called", "never reached",
-    "silently", "is a known flaky", "known flaky", "race condition", "which causes", "causing", "resulting in",
-];
-
-/// Whether a sentence says why something happened.
-pub(crate) fn names_cause(text: &str, language: Language) -> bool {
-    if language != Language::English {
-        return cues::mark(text, language).has(CueKind::Cause);
-    }
-    let lower = text.to_lowercase();
-    CAUSES.iter().any(|cause| lower.contains(cause))
-}
-
-/// Phrases that state remaining work.
-#[rustfmt::skip]
-const REMAINS: &[&str] = &[
-    "not yet", "still needs", "still need", "still to do", "still to be", "remaining work", "remaining task",
-    "remaining item", "remaining todo", "remains to", "todo:", "left to do", "left undone", "not fixed",
-    "to complete the setup", "to finish the setup", "not implemented yet", "follow-up:", "follow-up work",
-    "follow-up task", "as a follow-up", "in a follow-up",
-    "known issue:", "still pending", "still fails", "still failing", "not addressed", "future work", "noch offen",
-    "noch nicht", "steht noch aus", "still open", "未対応", "まだ", "残作業", "待办", "尚未", "还没", "未完成",
-    "pendiente", "reste à", "à faire", "остаётся", "ещё не", "осталось",
-];
-
-/// Headings of lists of remaining work.
-#[rustfmt::skip]
-const REMAINS_HEADINGS: &[&str] = &[
-    "remaining", "open", "todo", "todos", "to do", "not done", "deferred", "follow-up", "follow-ups",
-    "known issue", "known issues", "still open", "left over", "outstanding", "pending", "next step", "next steps",
-    "what's left", "offen",
-];
-
-/// Words of a heading of remaining work. A longer line is a sentence that happens to use such a word.
-const HEADING_WORDS_MAX: usize = 6;
-
-/// What follows "Next: " and is over with the conversation.
-#[rustfmt::skip]
-const NEXT_IN_TALK: &[&str] = &[
-    "commit", "push", "pick", "choose", "review", "wait", "confirm", "tell", "approve", "say", "answer", "your",
-    "you", "select", "reply", "let",
-];
-
-/// Offers and questions to the user, which open nothing.
-#[rustfmt::skip]
-const OFFERS: &[&str] = &[
-    "you may want", "you might want", "you can ", "if you", "i'd recommend", "i recommend", "let me know",
-    "want me to", "would you like", "shall i", "should i", "i can ", "i could ", "happy to", "feel free",
-    "you'll want", "you could", "consider ", "ready to", "ready for",
-];
-
-fn is_open(sentence: &TextSentence, statement: &MarkedSentence, section: &cues::CueMarks) -> bool {
-    if statement.question || statement.words.len() < 4 {
-        return false;
-    }
-    let lower = sentence.text.to_lowercase();
-    if OFFERS.iter().any(|offer| lower.contains(offer)) || gates::is_commentary(&sentence.text) {
-        return false;
-    }
-    if sentence.block == TextBlock::Todo {
-        return true;
-    }
-    let listed = matches!(sentence.block, TextBlock::Item) && is_remaining_heading(&sentence.section);
-    let next = lower.strip_prefix("next: ").or_else(|| lower.strip_prefix("next step: "));
-    let comes = next.is_some_and(|next| !NEXT_IN_TALK.contains(&gates::first_word(next).as_str()));
-    let says = REMAINS.iter().any(|phrase| lower.contains(phrase)) || is_awaited(&lower) || comes;
-    let past = content_words(&sentence.text).len() > 40;
-    let heading = sentence.section.to_lowercase();
-    let tells =
-        ["decision", "decided", "recent", "history", "fixes", "fixed", "changes made", "status", "position"];
-    let past = past || tells.iter().any(|word| heading.contains(word));
-    (listed || (says && !section.has(CueKind::Done))) && !past
-}
-
-/// "The signing keys aren't configured yet", "`orders.spec` is flaky": what is lacking or unreliable at the end.
-fn is_awaited(lower: &str) -> bool {
-    let spaced = format!(" {} ", lower.replace(['.', ',', ';', ')'], " "));
-    let lacks = (spaced.contains("n't ") || spaced.contains(" not ")) && spaced.contains(" yet ");
-    let tests = [" test", " spec", ".spec", ".test", " suite"].iter().any(|word| spaced.contains(word));
-    let unreliable = [" is flaky ", " are flaky ", " known flake ", " is a flake "];
-    lacks || (tests && unreliable.iter().any(|phrase| spaced.contains(phrase)))
-}
-
-/// "Open items", "Two todos added:", but not "Here is what to do if …".
-fn is_remaining_heading(heading: &str) -> bool {
-    let bare = heading.to_lowercase();
-    let bare = bare.trim_end_matches(':');
-    let named = |title: &str| {
-        let padded =
-            format!(" {} ", bare.replace(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'', " "));
-        padded.contains(&format!(" {title} "))
-    };
-    let refused = ["intentional", "won't", "not planned", "by design"].iter().any(|word| bare.contains(word));
-    !bare.ends_with('?')
-        && !refused
-        && bare.split_whitespace().count() <= HEADING_WORDS_MAX
-        && REMAINS_HEADINGS.iter().any(|title| named(title))
 }
 
 #[cfg(test)]

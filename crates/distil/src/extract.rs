@@ -16,6 +16,7 @@ use crate::cues::Language;
 use crate::decisions::{self, TurnTexts};
 use crate::failures::OvercomeFailure;
 use crate::gates;
+use crate::named_causes;
 use crate::obstacles::obstacle_claims;
 use crate::outputs;
 use crate::pitfalls::pitfall_claims;
@@ -279,7 +280,7 @@ fn settle(
         }
         // What the agent found out after an objection is a cause, not a decision.
         if !is_users
-            && agent_claims::names_cause(&observation.text.title, Language::detect(&observation.text.title))
+            && named_causes::names_cause(&observation.text.title, Language::detect(&observation.text.title))
         {
             continue;
         }

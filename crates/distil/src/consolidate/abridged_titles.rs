@@ -11,7 +11,9 @@ use crate::turn_outcome::is_prose_file;
 
 use super::frames::{ClaimFrame, FrameKind};
 use super::narrative;
-use super::titles;
+use super::title_form;
+use super::title_label;
+use super::title_score;
 
 /// A cause must be this likely to be worth remembering to title a row, any other sentence must read this well.
 const CAUSE_WORTH_MIN: f32 = 0.6;
@@ -37,8 +39,8 @@ pub(super) fn abridged_title<'c>(frame: &ClaimFrame<'c>) -> Option<(&'c Claim, S
     let titled: Vec<(&'c Claim, String)> = titled.collect();
     let score = |(claim, title): &(&'c Claim, String)| {
         // The line above a list speaks for all its points.
-        let listed = if claim.place.listed { titles::LISTED_COST } else { 0.0 };
-        titles::title_score(claim, title) + listed
+        let listed = if claim.place.listed { title_score::LISTED_COST } else { 0.0 };
+        title_score::title_score(claim, title) + listed
     };
     let is_cause =
         |(claim, _): &&(&'c Claim, String)| claim.kind == ClaimKind::Cause && claim.worth >= CAUSE_WORTH_MIN;
@@ -51,14 +53,14 @@ pub(super) fn abridged_title<'c>(frame: &ClaimFrame<'c>) -> Option<(&'c Claim, S
 /// What the line that introduces a list states of its points: a point is one of several things.
 fn list_title(claim: &Claim) -> Option<String> {
     let intro = narrative::list_title(&claim.section)?;
-    let title = titles::without_cause_label(&intro);
+    let title = title_label::without_cause_label(&intro);
     let fits = title.chars().count() <= OBSERVATION_TITLE_CHARS_MAX;
     let bare = without_brackets(&title);
     (fits && gates::stands_alone(&bare) && gates::has_verb(&bare)).then_some(title)
 }
 
 fn sentence_title(claim: &Claim) -> Option<String> {
-    let sentence = titles::behind_labels(&claim.text);
+    let sentence = title_label::behind_labels(&claim.text);
     let first = crate::sentences::split(sentence).first().copied()?;
     let behind = behind_opening(first);
     let title = match behind {
@@ -67,8 +69,8 @@ fn sentence_title(claim: &Claim) -> Option<String> {
         }
         _ => abridge(behind.unwrap_or(first))?,
     };
-    let says =
-        !gates::opens_with_step(&title) && titles::makes_title(claim, behind.unwrap_or(&claim.text), &title);
+    let says = !gates::opens_with_step(&title)
+        && title_form::makes_title(claim, behind.unwrap_or(&claim.text), &title);
     says.then_some(title)
 }
 

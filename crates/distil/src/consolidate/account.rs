@@ -18,7 +18,7 @@ use super::done::done_lines;
 use super::frames::{ClaimFrame, FrameKind};
 use super::open_items::ended;
 use super::purpose::purpose;
-use super::titles;
+use super::title_label;
 
 /// Lines of the lists of an account.
 const LEARNED_MAX: usize = 6;
@@ -105,7 +105,7 @@ fn is_decision(claim: &Claim) -> bool {
         && says.iter().any(|phrase| lower.contains(phrase))
         && account_line::stands_alone(&claim.text)
         && !gates::is_offer(&claim.text)
-        && !titles::is_labelled(&claim.text)
+        && !title_label::is_labelled(&claim.text)
 }
 
 /// What the user stated about the system, in the user's words.
@@ -140,7 +140,7 @@ fn learned<'c>(frames: &'c [ClaimFrame<'_>]) -> impl Iterator<Item = (f32, Strin
                 && (claim.source != TextSource::Message || claim.worth >= INTURN_WORTH_MIN)
                 && gates::has_verb(&claim.text)
                 && !gates::is_passing_trouble(&claim.text)
-                && !titles::is_labelled(&claim.text)
+                && !title_label::is_labelled(&claim.text)
                 && (frame.kind == FrameKind::MemoryFile || !gates::is_offer(&claim.text))
         };
         let mut details: Vec<(usize, &Claim)> =

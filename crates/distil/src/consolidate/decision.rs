@@ -16,7 +16,7 @@ use crate::text::{capitalised, clip, content_words, is_name, overlap, shared, wi
 
 use super::frames::ClaimFrame;
 use super::narrative::SAME_SENTENCE;
-use super::titles;
+use super::title_label;
 
 /// The request that opened a conversation: its characters, the words it needs, and the share of them that the
 /// decision may tell already.
@@ -74,7 +74,7 @@ fn leave_out_repetitions(made: &mut NewObservation) {
 /// A rule, choices or a fact in the user's own words.
 fn stated(frame: &ClaimFrame<'_>, lead: &Claim) -> NewObservation {
     let title = if lead.title.is_empty() {
-        with_apostrophes(&titles::sentence_title(&lead.text))
+        with_apostrophes(&title_label::sentence_title(&lead.text))
     } else {
         lead.title.clone()
     };

@@ -9,24 +9,25 @@ use crate::sentences;
 use crate::text::{capitalised, content_words, new_words, shared, without_openers};
 
 use super::abridged_titles::abridged_title;
+use super::finding_title;
 use super::frames::{ClaimFrame, DETAIL_WORTH_MIN};
 use super::narrative::{self, NarrativeRoom, StoryBlock, StorySentence, fill};
 use super::split::place_of;
-use super::titles;
+use super::title_label;
 
 /// A finding that says nothing beyond its title must be this likely to be worth remembering.
 const TITLE_ALONE_WORTH_MIN: f32 = 0.8;
 
 /// Makes the observation of a finding; `None` if it has no title or says nothing beyond it.
 pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
-    let (titled, title) = match titles::finding_sentence(frame) {
+    let (titled, title) = match finding_title::finding_sentence(frame) {
         // If its best sentence is talk, the lesser ones are no better.
-        Some(best) => (best, titles::finding_title(best)?),
+        Some(best) => (best, finding_title::finding_title(best)?),
         None => abridged_title(frame)?,
     };
     // A point of a list says one of several things; the line that introduces the list says what they are.
     let intro = (titled.place.listed).then(|| narrative::list_title(&titled.section)).flatten();
-    let title = intro.map_or(title, |intro| titles::without_cause_label(&intro));
+    let title = intro.map_or(title, |intro| title_label::without_cause_label(&intro));
     let mut made = NewObservation::new(ObservationType::DISCOVERY, title, Origin::Agent, frame.at);
     // The text that the title comes from tells the finding; other texts add to it.
     let main = place_of(titled);
@@ -81,8 +82,8 @@ fn without_title(title: &str, narrative: &str) -> Option<String> {
     let first = sentences.next()?;
     let rest: Vec<&str> = sentences.collect();
     let next = rest.first().copied().unwrap_or_default();
-    let repeats = titles::sentence_title(first) == title && !title.ends_with('…');
-    let whole = content_words(&titles::without_cause_label(first)).len() <= content_words(title).len();
+    let repeats = title_label::sentence_title(first) == title && !title.ends_with('…');
+    let whole = content_words(&title_label::without_cause_label(first)).len() <= content_words(title).len();
     (repeats && whole && !gates::refers_back(next)).then(|| rest.join(" "))
 }
 

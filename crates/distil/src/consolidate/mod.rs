@@ -10,10 +10,12 @@
 mod abridged_titles;
 mod account;
 mod account_line;
+mod commit_title;
 mod compose;
 mod decision;
 mod done;
 mod finding;
+mod finding_title;
 mod frame_builder;
 mod frames;
 mod narrative;
@@ -24,7 +26,11 @@ mod plan_reason;
 mod points;
 mod purpose;
 mod split;
+mod title_form;
+mod title_label;
+mod title_score;
 mod titles;
+mod work_story;
 
 use claude_mem_core::memory::SessionMemories;
 use claude_mem_core::source::TextSource;

@@ -10,7 +10,7 @@ use crate::text::{capitalised, one_line};
 use super::frames::ClaimFrame;
 use super::narrative::StorySentence;
 use super::overtaken::says_problem;
-use super::titles;
+use super::title_label;
 
 /// Characters of a plan's reason, and its weight among the sentences.
 const REASON_CHARS: usize = 280;
@@ -20,7 +20,7 @@ const PLAN_REASON_WEIGHT: f32 = 0.725;
 pub(super) fn plan_reason(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
     let plan = frame.leads.iter().find(|lead| lead.kind == ClaimKind::Plan)?;
     let PlanReason { text: reason, is_present } = PlanReason::read(&plan.text);
-    let cause = titles::without_cause_label(&reason);
+    let cause = title_label::without_cause_label(&reason);
     // "Before" is how it was wrong or lacking, not what the work is about.
     let caused = frame.details.iter().any(|claim| claim.kind == ClaimKind::Cause);
     let fixes = frame.leads.iter().any(|lead| lead.work == Some(ObservationType::BUGFIX));

@@ -10,8 +10,8 @@ use crate::claim::{Claim, ClaimKind};
 use crate::declined;
 use crate::text::{content_words, overlap};
 
+use super::finding_title;
 use super::frames::{ClaimFrame, FrameKind};
-use super::titles;
 
 /// A cause must be this likely to be worth remembering to become a row of its own.
 const CAUSE_WORTH_MIN: f32 = 0.6;
@@ -92,7 +92,7 @@ pub(super) fn split_lessons(frames: Vec<ClaimFrame<'_>>) -> Vec<ClaimFrame<'_>> 
             let details = std::mem::take(&mut frame.details);
             let mut lessons = 0;
             for lines in details.chunk_by(|a, b| a.section == b.section) {
-                let states = titles::lesson_title(&lines[0].section).is_some();
+                let states = finding_title::lesson_title(&lines[0].section).is_some();
                 if states && lines.len() >= LESSON_LINES_MIN && lessons < LESSONS_MAX {
                     lessons += 1;
                     split.push(ClaimFrame { details: lines.to_vec(), ..frame.clone() });
