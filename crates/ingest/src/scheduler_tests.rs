@@ -294,15 +294,17 @@ fn notify_returns_while_the_store_is_held() {
     let compressor = Arc::new(HeuristicCompressor::default());
     let scheduler = Arc::new(start(&store, compressor, holder, 1));
     holds.recv().unwrap();
-    // The thread waits for the store by now.
-    std::thread::sleep(Duration::from_millis(50));
     let (done, returned) = mpsc::sync_channel(1);
     let notifier = Arc::clone(&scheduler);
+    // So often that the scheduler's thread comes to wait for the store meanwhile.
     std::thread::spawn(move || {
-        notifier.notify();
+        for _ in 0..10_000 {
+            notifier.notify();
+            std::thread::yield_now();
+        }
         done.send(())
     });
-    let returned = returned.recv_timeout(Duration::from_secs(2));
+    let returned = returned.recv_timeout(Duration::from_secs(10));
     *free.0.lock().unwrap() = true;
     free.1.notify_all();
     scheduler.stop(Duration::from_secs(5));
