@@ -38,19 +38,24 @@ pub fn line(text: &str, chars_max: usize) -> String {
 /// Share of a cut line that must remain for it to end at a clause.
 const CLAUSE_PERCENT_MIN: usize = 45;
 
-/// [`line()`], but a text that is too long ends where a clause ends, if one ends late enough.
+/// [`line()`], but a text that is too long ends where a sentence ends, else where a clause ends, if one ends late
+/// enough. Behind a comma the statement goes on, so an ellipsis stays.
 pub fn clause(text: &str, chars_max: usize) -> String {
     let cut = line(text, chars_max);
     let Some(kept) = cut.strip_suffix('…').filter(|_| !text.trim_end().ends_with('…')) else {
         return cut;
     };
-    let marks = [". ", "; ", ": ", " — ", " – ", " - ", " (", ", "];
-    let mut ends: Vec<usize> =
-        marks.iter().flat_map(|mark| kept.match_indices(mark)).map(|(at, _)| at).collect();
-    ends.sort_unstable_by(|a, b| b.cmp(a));
-    let late = |end: &usize| kept[..*end].chars().count() * 100 >= chars_max * CLAUSE_PERCENT_MIN;
-    let clauses = ends.into_iter().take_while(late).map(|end| kept[..end].trim_end());
-    clauses.filter(|clause| is_closed(clause)).map(str::to_owned).next().unwrap_or(cut)
+    let ends_at = |marks: &[&str]| {
+        let ends = marks.iter().flat_map(|mark| kept.match_indices(mark)).map(|(at, _)| at);
+        let late = |end: &usize| kept[..*end].chars().count() * 100 >= chars_max * CLAUSE_PERCENT_MIN;
+        ends.filter(late)
+            .map(|end| kept[..end].trim_end())
+            .filter(|clause| is_closed(clause))
+            .max_by_key(|clause| clause.len())
+    };
+    let whole = ends_at(&[". "]).or_else(|| ends_at(&["; ", ": ", " — ", " – ", " - ", " ("]));
+    let part = || ends_at(&[", "]).map(|clause| format!("{clause}…"));
+    whole.map(str::to_owned).or_else(part).unwrap_or(cut)
 }
 
 /// Whether no bracket, quotation or code span stays open.
@@ -100,7 +105,9 @@ mod tests {
             ("Keep the lease short (ten seconds) because of the long queue", "Keep the lease short"),
             ("Always use `lease --wait, --retry` here", "Always use `lease --wait, --r…"),
             ("Onewordthatislongerthanthelimitallows", "Onewordthatislongerthanthelim…"),
-            ("The commit was refused, said “error: no key”, twice", "The commit was refused"),
+            ("The commit was refused, said “error: no key”, twice", "The commit was refused…"),
+            ("The lease is short. The queue is long, so wait", "The lease is short"),
+            ("Derive the address, resolve the name, and read it", "Derive the address…"),
             ("Short enough", "Short enough"),
         ] {
             assert_eq!(clause(text, 30), want);
