@@ -44,6 +44,8 @@ mod failure_cases;
 #[cfg(test)]
 mod failure_tests;
 #[cfg(test)]
+mod eighth_governed_cases;
+#[cfg(test)]
 mod fifth_governed_cases;
 #[cfg(test)]
 mod governed_cases;
