@@ -141,15 +141,17 @@ pub(crate) fn told_answer(claim: &Claim) -> Option<String> {
     if is_process(asked, "", answer) || content_words(&format!("{asked} {answer}")).len() < 3 {
         return None;
     }
-    // "Which fits best": the answer says more than the question.
+    // "Which fits best": the heading of the question says more than the question.
     let is_vague = content_words(asked).iter().all(|word| VAGUE_QUESTION.contains(&word.as_str()));
-    let asked = if is_vague { "" } else { asked };
+    let heading = claim.title.split_once(": ").map_or("", |(heading, _)| heading);
+    let (asked, mark) = if is_vague { (heading, ':') } else { (asked, '?') };
     let chars = asked.chars().count() + answer.chars().count() + description.chars().count();
     let described = !description.is_empty() && chars <= TOLD_CHARS_MAX;
     let told = match (asked.is_empty(), !described) {
         (true, true) => answer.to_owned(),
         (true, false) => format!("{answer}: {description}"),
-        (false, true) => format!("{asked}? {}", capitalised(answer)),
+        (false, true) => format!("{asked}{mark} {}", capitalised(answer)),
+        (false, false) if is_vague => format!("{asked}: {answer} — {}", lower_first(description)),
         (false, false) => format!("{asked}? {answer}: {description}"),
     };
     Some(told)

@@ -78,7 +78,7 @@ fn explain(episode: &Episode, obstacle: &CommitObstacle, group: u32) -> Option<C
             told.push(format!("The commit went through after `{remedy}`{removes}."));
         }
         (None, Some(_)) => {}
-        (_, None) => told.push("The commit did not go through in that turn.".to_owned()),
+        (_, None) => told.push("The commit was refused.".to_owned()),
     }
     let at = obstacle.landed_at.unwrap_or(obstacle.refused_at);
     let mut claim = Claim::new(ClaimKind::Remedy, TextSource::Message, told.join(" "), at).titled(title);

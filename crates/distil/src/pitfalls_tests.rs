@@ -103,10 +103,7 @@ fn error_is_quoted_if_the_explanation_names_it() {
     let episode = Episode { steps: vec![step], final_message: Some(last), ..Episode::default() };
     let claims = pitfall_claims(&episode, &[], 1);
     let told: Vec<&str> = claims.iter().map(|claim| claim.text.as_str()).collect();
-    assert_eq!(
-        told,
-        ["The error: “error: Keybox: no reply”. The commit “Add a cursor” did not go through in that turn."]
-    );
+    assert_eq!(told, ["The error: “error: Keybox: no reply”. The commit “Add a cursor” was refused."]);
 }
 
 #[test]

@@ -287,6 +287,7 @@ fn is_told(text: &str, language: Language) -> bool {
         || gates::is_session_talk(text)
         || marks.has(CueKind::Verified)
         || marks.has(CueKind::Propose)
+        || is_process(text)
         || text.ends_with([':', '：', '?', '？', '…'])
         || content_words(text).len() < 2
         || text.contains("PID "))

@@ -265,7 +265,7 @@ impl TroubleEnding {
                 "The commit went through when it was tried again.".to_owned()
             }
             Self::Passed { commit: false, after: None } => "It passed when it was run again.".to_owned(),
-            Self::Refused(title) => format!("The commit “{title}” did not go through in that turn."),
+            Self::Refused(title) => format!("The commit “{title}” was refused."),
             Self::Renamed { written, shown } => {
                 format!("The commit that was written as “{written}” is in the log as “{shown}”.")
             }

@@ -52,9 +52,20 @@ pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32
             claim.before = quoted_beside(index.checked_sub(1).and_then(|before| own.get(before)));
         }
         claim.after = quoted_beside(own.get(index + 1).filter(|after| continues(after)));
+        claim.block = typed_line(&typed, &statement.text).unwrap_or_default();
         claims.push(claim);
     }
     claims
+}
+
+/// Characters of a line that is quoted whole.
+const QUOTED_LINE_CHARS_MAX: usize = 320;
+
+/// The line of the prompt that a sentence stands in, word for word: what the user said before and after it belongs to
+/// it. `None` if the line is long.
+fn typed_line(typed: &str, sentence: &str) -> Option<String> {
+    let mut lines = typed.lines().map(one_line);
+    lines.find(|line| line.contains(sentence)).filter(|line| line.chars().count() <= QUOTED_LINE_CHARS_MAX)
 }
 
 /// A sentence with fewer words that mean something is told with the one before it.

@@ -62,6 +62,8 @@ fn list_title(claim: &Claim) -> Option<String> {
 fn sentence_title(claim: &Claim) -> Option<String> {
     let sentence = title_label::behind_labels(&claim.text);
     let first = crate::sentences::split(sentence).first().copied()?;
+    let done = title_label::as_done(first);
+    let first = done.as_deref().unwrap_or(first);
     let behind = behind_opening(first);
     let title = match behind {
         Some(rest) if rest.chars().count() <= OBSERVATION_TITLE_CHARS_MAX => {
@@ -70,7 +72,7 @@ fn sentence_title(claim: &Claim) -> Option<String> {
         _ => abridge(behind.unwrap_or(first))?,
     };
     let says = !gates::opens_with_step(&title)
-        && title_form::makes_title(claim, behind.unwrap_or(&claim.text), &title);
+        && title_form::makes_title(claim, behind.or(done.as_deref()).unwrap_or(&claim.text), &title);
     says.then_some(title)
 }
 

@@ -13,19 +13,19 @@ use crate::draft;
 use crate::gates;
 use crate::kinds;
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
-use crate::report::{is_passive, opens_with_work};
 use crate::text::{capitalised, clip, content_words, full_stop, new_words};
 use crate::titles::without_brackets;
 use crate::turn_outcome::is_prose_file;
 
 use super::abridged_titles::abridged_title;
 use super::decision::compose_decision;
-use super::finding::compose_finding;
+use super::finding::{self, compose_finding};
 use super::finding_title;
 use super::frames::{COMMIT_BODY_CHARS_MIN, ClaimFrame, FrameKind};
+use super::later_work::later_work;
 use super::narrative::{NarrativeRoom, StorySentence, WHOLE_CHARS_MAX, fill};
 use super::plan_reason::plan_reason;
-use super::points::{brief_list, count_untold, is_point};
+use super::points::brief_list;
 use super::title_form;
 use super::title_label;
 use super::title_score;
@@ -44,9 +44,14 @@ pub(super) fn compose_observations(
 ) -> Vec<ConsolidatedObservation> {
     let mut made: Vec<ConsolidatedObservation> = Vec::new();
     for frame in frames {
-        let Some((observation, claims)) = compose(frame) else {
+        let Some((mut observation, claims)) = compose(frame) else {
             continue;
         };
+        if frame.kind == FrameKind::Work
+            && let Some(later) = later_work(frame, frames)
+        {
+            observation.text.facts.push(format!("Later in the session: {later}"));
+        }
         let Some(observation) = draft::finish(observation, vocabulary) else {
             continue;
         };
@@ -122,11 +127,7 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     {
         (story, whole) = (brief, true);
     }
-    let points: Vec<String> = story.iter().filter(|s| is_point(s)).map(|s| s.text.clone()).collect();
     fill(&mut made, story, extras, if whole { NarrativeRoom::WHOLE } else { NarrativeRoom::SELECTED });
-    if told_by_commit && !whole {
-        count_untold(&mut made, &points);
-    }
     let in_project = |file: &str| !file.starts_with(['/', '~']);
     made.text.files_modified = frame.shown_files().into_iter().filter(|file| in_project(file)).collect();
     made.text.concepts =
@@ -140,8 +141,8 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
         && !gates::names_code(&made.text.narrative)
         && made.text.facts.is_empty()
         && new_words(&made.text.title, &made.text.narrative) < REPORT_NEW_WORDS_MIN;
-    let styles =
-        !committed && !caused && gates::is_styling(&format!("{} {}", made.text.title, made.text.narrative));
+    let said = format!("{} {} {}", made.text.title, made.text.narrative, frame.report.join(" "));
+    let styles = !committed && !caused && gates::is_styling(&said);
     (told && !styles && !repeats).then_some(made)
 }
 
@@ -175,19 +176,12 @@ fn work_kind(frame: &ClaimFrame<'_>, title: &str, caused: bool) -> ObservationTy
     let files = frame.shown_files();
     let is_prose = !files.is_empty() && files.iter().all(|file| is_prose_file(file));
     // A fault that was only written down is not repaired.
-    if is_prose && lead.is_none() && !says_work(title) && titles::task_title(frame).is_none() {
+    if is_prose && lead.is_none() && !title_form::says_work(title) && titles::task_title(frame).is_none() {
         return ObservationType::DISCOVERY;
     }
     let repaired = (caused && !frame.is_committed()).then_some(ObservationType::BUGFIX);
     let kind = stated.or(repaired).or_else(|| kinds::by_verb(title)).unwrap_or(ObservationType::CHANGE);
     if is_prose && kind == ObservationType::FEATURE { ObservationType::CHANGE } else { kind }
-}
-
-/// Whether a title says that something was done, or orders it.
-fn says_work(title: &str) -> bool {
-    // "The callback is never called" says how it is.
-    let states = title.split_whitespace().take(5).any(|word| matches!(word, "is" | "are" | "was" | "were"));
-    opens_with_work(title) || (is_passive(title) && !states) || title_form::is_order(title)
 }
 
 fn memory_file(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
@@ -240,7 +234,8 @@ fn remedy(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let lead = *frame.leads.first()?;
     let mut made =
         NewObservation::new(ObservationType::DISCOVERY, lead.title.clone(), Origin::Agent, frame.at);
-    made.text.narrative.clone_from(&lead.text);
+    made.text.narrative =
+        finding::without_title(&lead.title, &lead.text).unwrap_or_else(|| lead.text.clone());
     made.text.concepts = draft::concepts(&["problem-solution", "gotcha"]);
     Some(made)
 }

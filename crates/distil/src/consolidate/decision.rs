@@ -82,7 +82,8 @@ fn stated(frame: &ClaimFrame<'_>, lead: &Claim) -> NewObservation {
         if lead.kind == ClaimKind::UserFact { ObservationType::DISCOVERY } else { ObservationType::DECISION };
     let mut made = NewObservation::new(kind, title, Origin::User, frame.at);
     if lead.title.is_empty() {
-        made.text.narrative = format!("User: “{}”", lead.passage());
+        let quoted = if lead.block.is_empty() { lead.passage() } else { lead.block.clone() };
+        made.text.narrative = format!("User: “{quoted}”");
     } else {
         made.text.narrative.clone_from(&lead.text);
         made.text.facts = frame.leads.iter().skip(1).map(|lead| told_choice(lead)).collect();

@@ -77,7 +77,7 @@ fn without_present(narrative: &str) -> String {
 }
 
 /// The narrative without its first sentence, if that is the title and the next one does not need it.
-fn without_title(title: &str, narrative: &str) -> Option<String> {
+pub(super) fn without_title(title: &str, narrative: &str) -> Option<String> {
     let mut sentences = sentences::split(narrative).into_iter();
     let first = sentences.next()?;
     let rest: Vec<&str> = sentences.collect();

@@ -18,6 +18,7 @@ mod finding;
 mod finding_title;
 mod frame_builder;
 mod frames;
+mod later_work;
 mod narrative;
 mod open_items;
 mod overtaken;

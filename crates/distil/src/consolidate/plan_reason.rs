@@ -26,11 +26,27 @@ pub(super) fn plan_reason(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
     let fixes = frame.leads.iter().any(|lead| lead.work == Some(ObservationType::BUGFIX));
     // One sentence before a repair may only describe what is repaired.
     let repairs = caused || (fixes && sentences::split(&reason).len() > 1);
-    let is_past = is_present || repairs || says_problem(&reason) || says_limit(&reason);
-    let label = if is_past { "Before" } else { "Background" };
-    let told = if cause == reason { format!("{label}: {reason}") } else { format!("Cause: {cause}") };
-    (!reason.is_empty()).then(|| StorySentence::single(PLAN_REASON_WEIGHT, told))
+    let contrasts = sentences::split(&reason).into_iter().any(opens_with_contrast);
+    let is_past = is_present || repairs || contrasts || says_problem(&reason) || says_limit(&reason);
+    let told = match (is_past, cause == reason) {
+        (_, false) => format!("Cause: {cause}"),
+        (true, true) => format!("Before: {reason}"),
+        (false, true) => format!("Background: {reason}"),
+    };
+    let says = !reason.is_empty() && (is_past || cause != reason || !sets_scene(&reason));
+    says.then(|| StorySentence::single(PLAN_REASON_WEIGHT, told))
 }
+
+/// Whether a background only sets the scene: it says what something is, or what the user did.
+fn sets_scene(reason: &str) -> bool {
+    let first = sentences::split(reason).first().copied().unwrap_or_default().to_lowercase();
+    let head: Vec<&str> = first.split_whitespace().take(SUBJECT_WORDS_MAX).collect();
+    let defines = head.windows(2).any(|pair| matches!(pair, ["is" | "are", "a" | "an" | "the"]));
+    defines || head.starts_with(&["the", "user"])
+}
+
+/// Words among which a definition has its verb.
+const SUBJECT_WORDS_MAX: usize = 6;
 
 /// Whether a sentence of a plan says that it speaks of the state before the work.
 fn says_present(text: &str) -> bool {
@@ -81,7 +97,8 @@ impl PlanReason {
             capitalised(bare.unwrap_or(&said))
         });
         let past: Vec<String> = past.collect();
-        let start = told_start(&past, problem_start(&past));
+        let is_problem: Vec<bool> = stated.iter().map(|sentence| says_lack(sentence)).collect();
+        let start = told_start(&past, problem_start(&past, &is_problem));
         let told = &past[start..];
         let first = told.first().map(|first| without_label(&without_contrast(first)));
         let sentences = first.iter().map(String::as_str).chain(told.iter().skip(1).map(String::as_str));
@@ -95,16 +112,24 @@ impl PlanReason {
 /// Openings of a sentence that says what is wrong with what the sentence before it describes.
 const CONTRASTS: &[&str] = &["However, ", "But ", "Unfortunately, ", "Instead, "];
 
-/// Where the problem of a plan begins: at the sentence before the one that opens with a contrast, or at that one if
-/// both do not fit.
-fn problem_start(sentences: &[String]) -> usize {
-    let contrasts = |sentence: &String| CONTRASTS.iter().any(|opening| sentence.starts_with(opening));
-    match sentences.iter().position(contrasts) {
-        Some(at) if at > 0 => {
+/// Whether a sentence says how it was wrong or lacking.
+fn says_lack(sentence: &str) -> bool {
+    opens_with_contrast(sentence) || says_problem(sentence) || says_limit(sentence)
+}
+
+fn opens_with_contrast(sentence: &str) -> bool {
+    CONTRASTS.iter().any(|opening| sentence.starts_with(opening))
+}
+
+/// Where the problem of a plan begins: at the first sentence that says one, since the first sentences may only set the
+/// scene. A contrast needs the sentence before it, if both fit.
+fn problem_start(sentences: &[String], is_problem: &[bool]) -> usize {
+    match is_problem.iter().position(|is| *is) {
+        Some(at) if at > 0 && opens_with_contrast(&sentences[at]) => {
             let both = sentences[at - 1].chars().count() + sentences[at].chars().count();
             if both < REASON_CHARS { at - 1 } else { at }
         }
-        _ => 0,
+        at => at.unwrap_or(0),
     }
 }
 

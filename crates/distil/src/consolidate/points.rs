@@ -1,14 +1,12 @@
 //! The points of a commit's list: all of them briefly rather than some of them whole.
 
-use claude_mem_core::memory::NewObservation;
-
-use crate::text::{content_words, without_bold};
+use crate::text::content_words;
 use crate::titles::shorten;
 
 use super::narrative::{StoryBlock, StorySentence, WHOLE_CHARS_MAX};
 
 /// Whether a sentence is a point of a list.
-pub(super) const fn is_point(sentence: &StorySentence) -> bool {
+const fn is_point(sentence: &StorySentence) -> bool {
     matches!(sentence.block, StoryBlock::List(_))
 }
 
@@ -52,17 +50,6 @@ fn brief_point(text: &str) -> Option<String> {
 
 /// Words that mean something in a point that is told briefly.
 const BRIEF_POINT_WORDS_MIN: usize = 3;
-
-/// Says how many points of a list are not told.
-pub(super) fn count_untold(made: &mut NewObservation, points: &[String]) {
-    let told = format!("{} {}", made.text.narrative, made.text.facts.join(" "));
-    let is_told = |point: &&String| told.contains(without_bold(point).trim_end_matches(['.', ';']));
-    let left = points.len() - points.iter().filter(is_told).count();
-    if left > 0 && left < points.len() && !made.text.narrative.is_empty() {
-        let noun = if left == 1 { "point" } else { "points" };
-        made.text.narrative.push_str(&format!(" ({left} more {noun}.)"));
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,7 @@
 
 use crate::claim::{Claim, ClaimKind};
 use crate::gates;
+use crate::report::{is_passive, opens_with_work};
 use crate::text::content_words;
 use crate::titles::without_brackets;
 
@@ -100,4 +101,11 @@ const WORK_ORDERS: &[&str] = &[
 /// Whether a title orders a change.
 pub(super) fn is_order(title: &str) -> bool {
     WORK_ORDERS.contains(&gates::first_word(title).as_str())
+}
+
+/// Whether a title says that something was done, or orders it.
+pub(super) fn says_work(title: &str) -> bool {
+    // "The callback is never called" says how it is.
+    let states = title.split_whitespace().take(5).any(|word| matches!(word, "is" | "are" | "was" | "were"));
+    opens_with_work(title) || (is_passive(title) && !states) || is_order(title)
 }

@@ -72,9 +72,30 @@ pub(super) fn behind_labels(text: &str) -> &str {
             None => break,
         }
     }
-    // "The fix was switching to the other reader".
-    let fixes = ["The fix was ", "The fix is "].iter().find_map(|label| rest.strip_prefix(label));
-    fixes.filter(|fix| gates::first_word(fix).ends_with("ing")).unwrap_or(rest)
+    rest
+}
+
+/// "The fix was switching to the other reader" → "Switched to the other reader".
+pub(super) fn as_done(sentence: &str) -> Option<String> {
+    let doing = ["The fix was ", "The fix is "].iter().find_map(|label| sentence.strip_prefix(label))?;
+    let (verb, rest) = doing.split_once(' ')?;
+    Some(format!("{} {rest}", capitalised(&past_of(verb)?)))
+}
+
+/// Gerunds whose past is not made by "-ed".
+#[rustfmt::skip]
+const IRREGULAR: &[(&str, &str)] = &[
+    ("building", "built"), ("getting", "got"), ("giving", "gave"), ("keeping", "kept"), ("letting", "let"), ("making", "made"),
+    ("putting", "put"), ("reading", "read"), ("running", "ran"), ("sending", "sent"), ("setting", "set"), ("taking", "took"),
+    ("writing", "wrote"),
+];
+
+/// "switching" → "switched".
+fn past_of(gerund: &str) -> Option<String> {
+    let known = IRREGULAR.iter().find(|(known, _)| *known == gerund).map(|(_, past)| (*past).to_owned());
+    let bare = gerund.strip_suffix("ing").filter(|bare| bare.len() > 1)?;
+    let is_y = bare.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
+    Some(known.unwrap_or_else(|| is_y.map_or_else(|| format!("{bare}ed"), |stem| format!("{stem}ied"))))
 }
 
 /// A sentence as a title: the label off, cut at a clause.
@@ -84,5 +105,24 @@ pub(super) fn sentence_title(text: &str) -> String {
     // "We moved the table" says that it was moved.
     let bare = without_speaker(first);
     let first = if report::opens_with_work(bare) && !bare.contains(" now ") { bare } else { first };
+    let done = as_done(first);
+    let first = done.as_deref().unwrap_or(first);
     headline(&without_line_numbers(first), Language::detect(rest)).trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence_title;
+
+    #[test]
+    fn repair_that_is_named_by_a_gerund_is_told_as_done() {
+        for (said, title) in [
+            ("The fix was switching to the other reader.", "Switched to the other reader"),
+            ("The fix is making `Desk` print once.", "Made `Desk` print once"),
+            ("The fix was applying the label last.", "Applied the label last"),
+            ("The fix was a second reader.", "The fix was a second reader"),
+        ] {
+            assert_eq!(sentence_title(said), title);
+        }
+    }
 }

@@ -45,7 +45,9 @@ pub(super) fn reported_work(frame: &ClaimFrame<'_>) -> Vec<StorySentence> {
         [file] => file.rsplit('/').next().map(|name| format!("`{name}`: ")),
         _ => None,
     };
-    let items = frame.report.iter().enumerate();
+    // How something looks is seen in the code; beside other items it says nothing.
+    let only_styles = frame.report.iter().all(|item| tells_looks(item));
+    let items = frame.report.iter().filter(|item| only_styles || !tells_looks(item)).enumerate();
     let told = items.map(|(place, item)| {
         // The only file of a change is named once.
         let again = only_file.as_deref().filter(|_| place > 0);
@@ -54,6 +56,14 @@ pub(super) fn reported_work(frame: &ClaimFrame<'_>) -> Vec<StorySentence> {
         StorySentence::single(REPORT_WEIGHT - 0.01 * place as f32, text)
     });
     told.collect()
+}
+
+/// Whether an item of a report tells how something looks: it names style classes, or was done in a style sheet.
+fn tells_looks(item: &str) -> bool {
+    let sheet = item.split_once("`: ").is_some_and(|(file, _)| {
+        [".css", ".scss", ".sass", ".less"].iter().any(|ending| file.ends_with(ending))
+    });
+    sheet || gates::is_styling(item)
 }
 
 /// The cause of the problem that a change solved: in the words of its report, else of its plan.
