@@ -178,7 +178,7 @@ fn read_lead(paragraph: &[TextSentence], below: &[&[TextSentence]], language: La
     for item in items.filter_map(|item| item.first()) {
         let whole = item.text.trim_end_matches('.');
         let short = shorten(whole, LISTED_CHARS_MAX);
-        if short.ends_with('…') {
+        if short.ends_with('…') || gates::speaks_to_reader(&short) {
             continue;
         }
         if told.chars().count() + short.chars().count() + 2 > ITEM_CHARS_MAX {

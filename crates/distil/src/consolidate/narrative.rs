@@ -178,8 +178,26 @@ fn prose(sentences: &[StorySentence], title: &BTreeSet<String>) -> String {
             }
         }
     }
-    let parts: Vec<String> = parts.into_iter().map(closed_quotation).collect();
+    let parts: Vec<String> = name_files_once(parts).into_iter().map(closed_quotation).collect();
     run_on(parts.iter().map(String::as_str))
+}
+
+/// Sentences behind the names of their files, each name once for all that follow it: "`list.rs`: Added a cursor.
+/// Removed the table."
+fn name_files_once(parts: Vec<String>) -> Vec<String> {
+    let file = |part: &str| -> Option<String> {
+        let (name, _) = part.strip_prefix('`')?.split_once("`: ")?;
+        (!name.contains(' ')).then(|| format!("`{name}`: "))
+    };
+    let mut named: Option<String> = None;
+    let mut told = Vec::new();
+    for part in parts {
+        let own = file(&part);
+        let again = own.as_deref().filter(|own| named.as_deref() == Some(*own));
+        told.push(again.map_or_else(|| part.clone(), |own| capitalised(&part[own.len()..])));
+        named = own;
+    }
+    told
 }
 
 /// The sentence with an end to a quotation that begins in it: a text may be split inside one.

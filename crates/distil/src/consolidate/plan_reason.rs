@@ -97,8 +97,7 @@ impl PlanReason {
             capitalised(bare.unwrap_or(&said))
         });
         let past: Vec<String> = past.collect();
-        let is_problem: Vec<bool> = stated.iter().map(|sentence| says_lack(sentence)).collect();
-        let start = told_start(&past, problem_start(&past, &is_problem));
+        let start = told_start(&past, problem_start(&past, &stated));
         let told = &past[start..];
         let first = told.first().map(|first| without_label(&without_contrast(first)));
         let sentences = first.iter().map(String::as_str).chain(told.iter().skip(1).map(String::as_str));
@@ -121,15 +120,20 @@ fn opens_with_contrast(sentence: &str) -> bool {
     CONTRASTS.iter().any(|opening| sentence.starts_with(opening))
 }
 
-/// Where the problem of a plan begins: at the first sentence that says one, since the first sentences may only set the
-/// scene. A contrast needs the sentence before it, if both fit.
-fn problem_start(sentences: &[String], is_problem: &[bool]) -> usize {
-    match is_problem.iter().position(|is| *is) {
-        Some(at) if at > 0 && opens_with_contrast(&sentences[at]) => {
-            let both = sentences[at - 1].chars().count() + sentences[at].chars().count();
-            if both < REASON_CHARS { at - 1 } else { at }
-        }
-        at => at.unwrap_or(0),
+/// Where the problem of a plan begins: at the first sentence that says how it was wrong, or at one before it that says
+/// how it was; the first sentences may only set the scene. A contrast needs the sentence before it, if both fit.
+fn problem_start(sentences: &[String], stated: &[&str]) -> usize {
+    let Some(lack) = stated.iter().position(|sentence| says_lack(sentence)) else {
+        return 0;
+    };
+    if let Some(present) = stated[..lack].iter().position(|sentence| says_present(sentence)) {
+        return present;
+    }
+    let both = |at: usize| sentences[at - 1].chars().count() + sentences[at].chars().count();
+    if lack > 0 && opens_with_contrast(&sentences[lack]) && both(lack) < REASON_CHARS {
+        lack - 1
+    } else {
+        lack
     }
 }
 
