@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::cues::CueKind;
+use super::prompts::without_pictures;
 use super::speech::{MarkedSentence, SpokenText};
 use super::text::{clip, content_words, one_line, overlap};
 use claude_mem_core::clock::Millis;
@@ -127,7 +128,7 @@ impl Carry {
     }
 
     pub(super) fn remember_request(&mut self, request: &str) {
-        let request = clip(request, CARRY_TEXT_CHARS_MAX);
+        let request = clip(&without_pictures(request), CARRY_TEXT_CHARS_MAX);
         if self.first_request.is_empty() {
             self.first_request.clone_from(&request);
         }

@@ -28,7 +28,7 @@ use crate::report;
 use crate::speech::SpokenText;
 use crate::summary;
 use crate::tasks::task_claims;
-use crate::text::{clip, content_words, one_line, shared};
+use crate::text::{clip, content_words, shared};
 use crate::titles::shorten;
 use crate::typed::typed_part;
 use crate::user_claims::{offered_options, picked_option, user_claims};
@@ -371,5 +371,5 @@ fn request(said: &SpokenText) -> String {
         return String::new();
     }
     let text: Vec<&str> = said.own().take(3).map(|statement| statement.text.as_str()).collect();
-    clip(&one_line(&text.join(" ")), REQUEST_CHARS_MAX)
+    clip(&prompts::without_pictures(&text.join(" ")), REQUEST_CHARS_MAX)
 }

@@ -53,6 +53,32 @@ pub(super) fn without_command(text: &str) -> &str {
     }
 }
 
+/// Endings of pictures that somebody attaches to a prompt.
+const PICTURE_ENDINGS: &[&str] = &[".png", ".jpg", ".jpeg", ".gif", ".webp"];
+/// Words of a path with spaces in it.
+const PICTURE_WORDS_MAX: usize = 12;
+
+/// A prompt without the paths of attached pictures, which are gone tomorrow: "make it look like '/tmp/Shot 1.png'".
+pub(crate) fn without_pictures(text: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for word in text.split_whitespace() {
+        let bare = word.trim_end_matches(|c: char| "'\"`,.;:)".contains(c)).to_lowercase();
+        if !PICTURE_ENDINGS.iter().any(|ending| bare.ends_with(ending)) {
+            kept.push(word);
+            continue;
+        }
+        // A path with spaces begins where it is quoted, or with its root.
+        let near = kept.len().saturating_sub(PICTURE_WORDS_MAX);
+        if !word.starts_with(['\'', '"', '`', '/', '~'])
+            && let Some(start) =
+                kept[near..].iter().rposition(|before| before.starts_with(['\'', '"', '`', '/', '~']))
+        {
+            kept.truncate(near + start);
+        }
+    }
+    kept.join(" ")
+}
+
 /// Characters of what a prompt asks for.
 const ASKED_CHARS_MAX: usize = 240;
 /// Words of the argument of a slash command up to which the command is told with it.

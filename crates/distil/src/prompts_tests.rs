@@ -62,3 +62,14 @@ fn user_says_what_is_done() {
         assert_eq!(stated(text), Vec::<String>::new(), "{text}");
     }
 }
+
+#[test]
+fn path_of_an_attached_picture_is_left_out() {
+    for (text, want) in [
+        ("make it look like '/tmp/a b/Shot 3 at 10.11.png' on phones", "make it look like on phones"),
+        ("the logo is logo.png", "the logo is"),
+        ("replace web/logo.svg with the round one", "replace web/logo.svg with the round one"),
+    ] {
+        assert_eq!(without_pictures(text), want, "{text}");
+    }
+}

@@ -10,6 +10,7 @@ use crate::cues::{CueKind, Language};
 use crate::gates;
 use crate::prompts::without_command;
 use crate::ranker::{self, RankedSentence};
+use crate::sentences;
 use crate::speech::{MarkedSentence, SpokenText};
 use crate::text::{capitalised, full_stop, one_line, without_bold, without_openers};
 use crate::titles::without_lead_in;
@@ -52,7 +53,7 @@ pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32
             claim.before = quoted_beside(index.checked_sub(1).and_then(|before| own.get(before)));
         }
         claim.after = quoted_beside(own.get(index + 1).filter(|after| continues(after)));
-        claim.block = typed_line(&typed, &statement.text).unwrap_or_default();
+        claim.block = quoted_line(&typed, &statement.text, !claim.before.is_empty()).unwrap_or_default();
         claims.push(claim);
     }
     claims
@@ -62,10 +63,17 @@ pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32
 const QUOTED_LINE_CHARS_MAX: usize = 320;
 
 /// The line of the prompt that a sentence stands in, word for word: what the user said before and after it belongs to
-/// it. `None` if the line is long.
-fn typed_line(typed: &str, sentence: &str) -> Option<String> {
-    let mut lines = typed.lines().map(one_line);
-    lines.find(|line| line.contains(sentence)).filter(|line| line.chars().count() <= QUOTED_LINE_CHARS_MAX)
+/// it. Of a long line the sentence, with the one before it if it leans on that, and as many behind it as fit.
+fn quoted_line(typed: &str, sentence: &str, leans: bool) -> Option<String> {
+    let line = typed.lines().map(one_line).find(|line| line.contains(sentence))?;
+    if line.chars().count() <= QUOTED_LINE_CHARS_MAX {
+        return Some(line);
+    }
+    let parts = sentences::split(&line);
+    let own = parts.iter().position(|part| part.contains(sentence))?;
+    let start = if leans { own.saturating_sub(1) } else { own };
+    let quoted = sentences::join_fitting(parts[start..].iter().copied(), QUOTED_LINE_CHARS_MAX);
+    Some(quoted).filter(|quoted| quoted.contains(sentence))
 }
 
 /// A sentence with fewer words that mean something is told with the one before it.
@@ -194,6 +202,19 @@ mod tests {
         assert_eq!(picked_option("1, please", &options), Some("Store shares on the server"));
         assert_eq!(picked_option("3", &options), None);
         assert_eq!(picked_option("a longer answer that is not a choice at all, really", &options), None);
+    }
+
+    #[test]
+    fn user_is_quoted_word_for_word_to_the_end_of_the_line() {
+        let quoted = |text: &str| -> String {
+            let claims = user_claims(TextSource::Prompt, text, Millis(0), 0);
+            claims.first().map(|claim| claim.block.clone()).unwrap_or_default()
+        };
+        let short = "hm, look at the log. please never restart the broker by hand. mend the queue.";
+        assert_eq!(quoted(&format!("The broker is down.\n{short}")), short);
+        let story = "The broker went down at night and nobody noticed it before the depot called. ".repeat(5);
+        let rule = "Never restart the `broker` service by hand while depots book parcels on weekdays. Mend the queue.";
+        assert_eq!(quoted(&format!("{story}{rule}")), rule);
     }
 
     #[test]
