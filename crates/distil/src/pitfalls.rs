@@ -20,7 +20,7 @@ use crate::gates;
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 use crate::sentences::{TextBlock, TextDocument, TextSentence};
 use crate::text::{capitalised, clip_middle, content_words, full_stop, overlap, padded, shared};
-use crate::titles::{balanced, headline, without_brackets};
+use crate::titles::{balanced, headline, shorten, without_brackets};
 use crate::troubles::{Trouble, TroubleEnding, TroubleKind, read_troubles};
 
 /// Messages after a trouble that may explain it.
@@ -37,6 +37,9 @@ const NAME_CHARS_MIN: usize = 5;
 const REPEATED_SHARE: f32 = 0.6;
 /// A sentence of fewer words tells a state.
 const STATEMENT_WORDS_MIN: usize = 4;
+
+/// Characters of each subject in the title of a commit that came out under another one.
+const RENAMED_CHARS_MAX: usize = 48;
 
 /// Stands before an explanation that the record does not confirm.
 const UNCHECKED: &str = "The agent's explanation, not confirmed:";
@@ -214,11 +217,19 @@ impl Explanation {
     }
 
     fn into_claim(self, group: u32) -> Claim {
-        let error = self.error.map(|error| format!("The error: “{error}”.")).unwrap_or_default();
-        // Another session may have made that commit: the record shows what came out, not why.
-        let guess = if matches!(self.ending, TroubleEnding::Renamed { .. }) { UNCHECKED } else { "" };
-        let text = joined([guess, &self.text, &error, &self.ending.told()]);
-        let mut claim = Claim::new(ClaimKind::Pitfall, TextSource::Message, text, self.at).titled(self.title);
+        let error = self.error.as_deref().map(|error| format!("The error: “{error}”.")).unwrap_or_default();
+        let (title, text) = match &self.ending {
+            // Another session may have made that commit: the record shows what came out, not why.
+            TroubleEnding::Renamed { written, shown } => {
+                let short = |title: &str| shorten(title, RENAMED_CHARS_MAX);
+                let title = format!("The commit “{}” is in the log as “{}”", short(written), short(shown));
+                let stated =
+                    if self.text.starts_with(&self.title) { String::new() } else { full_stop(&self.title) };
+                (title, joined([UNCHECKED, &stated, &self.text, &error]))
+            }
+            ending => (self.title.clone(), joined(["", &self.text, &error, &ending.told()])),
+        };
+        let mut claim = Claim::new(ClaimKind::Pitfall, TextSource::Message, text, self.at).titled(title);
         claim.group = group;
         claim.worth = self.attribution.worth();
         claim

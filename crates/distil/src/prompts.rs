@@ -69,9 +69,11 @@ pub(crate) fn without_pictures(text: &str) -> String {
         }
         // A path with spaces begins where it is quoted, or with its root.
         let near = kept.len().saturating_sub(PICTURE_WORDS_MAX);
-        if !word.starts_with(['\'', '"', '`', '/', '~'])
+        let begins = |word: &&str| word.starts_with(['\'', '"', '`', '/', '~']);
+        let before = &kept[near..];
+        if !begins(&word)
             && let Some(start) =
-                kept[near..].iter().rposition(|before| before.starts_with(['\'', '"', '`', '/', '~']))
+                before.iter().rposition(begins).or_else(|| before.iter().rposition(|word| word.contains('/')))
         {
             kept.truncate(near + start);
         }

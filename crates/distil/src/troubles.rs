@@ -266,10 +266,8 @@ impl TroubleEnding {
             }
             Self::Passed { commit: false, after: None } => "It passed when it was run again.".to_owned(),
             Self::Refused(title) => format!("The commit “{title}” was refused."),
-            Self::Renamed { written, shown } => {
-                format!("The commit that was written as “{written}” is in the log as “{shown}”.")
-            }
-            Self::Unknown => String::new(),
+            // The title of the pitfall tells it.
+            Self::Renamed { .. } | Self::Unknown => String::new(),
         }
     }
 }

@@ -52,7 +52,7 @@ fn is_part_of(work: &ClaimFrame<'_>, committed: &ClaimFrame<'_>, commit: &Claim)
             is_staged(file, &commit.staged)
         }
     };
-    work.leads.is_empty()
+    work.leads.iter().all(|lead| lead.kind == ClaimKind::Plan)
         && !work.names_cause()
         && !work.reports_repair()
         && commit.text.chars().count() >= COMMIT_BODY_CHARS_MIN
