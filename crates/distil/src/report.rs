@@ -174,9 +174,10 @@ fn read_lead(paragraph: &[TextSentence], below: &[&[TextSentence]], language: La
         Some(file) => format!("`{file}`: {}:", capitalised(text)),
         None => format!("{}:", capitalised(text)),
     };
+    let items: Vec<&str> = items.filter_map(|item| item.first()).map(|item| item.text.as_str()).collect();
     let mut listed = 0;
-    for item in items.filter_map(|item| item.first()) {
-        let whole = item.text.trim_end_matches('.');
+    for item in without_fields(items) {
+        let whole = item.trim_end_matches('.');
         let short = shorten(whole, LISTED_CHARS_MAX);
         if short.ends_with('…') || gates::speaks_to_reader(&short) {
             continue;
@@ -189,6 +190,30 @@ fn read_lead(paragraph: &[TextSentence], below: &[&[TextSentence]], language: La
         listed += 1;
     }
     (listed > 0 && content_words(&told).len() >= ITEM_WORDS_MIN).then_some(told)
+}
+
+/// Fields of a record that say what it is about.
+const TELLING_FIELDS: &[&str] = &["description", "goal", "purpose", "reason", "summary", "why"];
+
+/// Words of a field's name.
+const FIELD_WORDS_MAX: usize = 2;
+
+/// The items of a list; of a record ("Status: open", "Directory: …") only what its telling fields say.
+fn without_fields(items: Vec<&str>) -> Vec<&str> {
+    let field = |item: &&str| -> Option<(String, usize)> {
+        let (label, _) = item.split_once(": ")?;
+        let is_label = label.split(' ').count() <= FIELD_WORDS_MAX
+            && label.chars().all(|c| c.is_alphabetic() || c == ' ');
+        is_label.then(|| (label.to_lowercase(), label.len() + 2))
+    };
+    if items.len() < 2 || !items.iter().all(|item| field(item).is_some()) {
+        return items;
+    }
+    let told = items.iter().filter_map(|item| {
+        let (label, start) = field(item)?;
+        TELLING_FIELDS.contains(&label.as_str()).then(|| &item[start..])
+    });
+    told.collect()
 }
 
 /// A paragraph or list item, if one of its sentences says what was done: those sentences, and the ones before them

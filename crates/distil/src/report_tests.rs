@@ -75,3 +75,10 @@ fn label_before_the_fix_is_taken_off() {
         ["Added a hook that clears the basket."]
     );
 }
+
+#[test]
+fn record_is_told_by_its_telling_fields() {
+    let message = "Step 4.1 was inserted after step 4:\n\n- **Description:** parcels are weighed at the desk\n\
+        - **Directory:** `plans/4.1/`\n- **Status:** not planned yet\n- **Research flag:** needs a spike";
+    assert_eq!(items(message), ["Step 4.1 was inserted after step 4: parcels are weighed at the desk"]);
+}
