@@ -36,6 +36,7 @@ mod named_causes;
 mod obstacles;
 mod offered_options;
 mod outputs;
+mod past_tense;
 mod patch;
 mod pitfalls;
 mod plans;

@@ -8,6 +8,7 @@ use claude_mem_core::source::TextSource;
 use crate::carry::are_alike;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::gates;
+use crate::past_tense::{body_sentence_as_done, title_as_done};
 use crate::report::{opens_with_work, without_line_numbers};
 use crate::sentences::{TextBlock, TextDocument};
 use crate::text::{capitalised, clip, content_words, full_stop, one_line, overlap, shared};
@@ -119,7 +120,11 @@ fn is_same_commit(one: &str, other: &str) -> bool {
 }
 
 fn committed(claim: &Claim) -> DoneChange {
-    DoneChange { title: claim.title.clone(), statements: body(&claim.text), at: claim.at, committed: true }
+    let mut statements = body(&claim.text);
+    for statement in &mut statements {
+        statement.text = body_sentence_as_done(&claim.title, &statement.text);
+    }
+    DoneChange { title: claim.title.clone(), statements, at: claim.at, committed: true }
 }
 
 /// The statements of a commit's body, those that say how it is now before those that say how it was.
@@ -279,7 +284,11 @@ impl DoneChange {
         let repeats = overlap(&title, &content_words(purpose)) >= REPEATED_SHARE
             || self.statements.iter().any(in_statement);
         let untitled = self.title.is_empty() || (repeats && !self.committed && !self.statements.is_empty());
-        let heading = if untitled { String::new() } else { full_stop(&clip(&self.title, TITLE_CHARS_MAX)) };
+        let heading = if untitled {
+            String::new()
+        } else {
+            full_stop(&clip(&title_as_done(&self.title), TITLE_CHARS_MAX))
+        };
         let title = if untitled { BTreeSet::new() } else { title };
         let told = self.explanation(room.saturating_sub(heading.chars().count() + 1), &title);
         match (heading.is_empty(), told.is_empty()) {

@@ -7,6 +7,7 @@ use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::gates;
 use crate::named_causes::names_cause;
+use crate::past_tense::title_as_done;
 use crate::report;
 use crate::text::{capitalised, content_words};
 use crate::titles::task_name;
@@ -20,8 +21,12 @@ use super::title_score::{POINTING, best, own_title_score};
 /// What was done titles a change before its cause does, if it is this likely to be worth remembering.
 const TITLE_WORTH_MIN: f32 = 0.3;
 
-/// The title of a change.
+/// The title of a change. An order is told as done.
 pub(super) fn work_title(frame: &ClaimFrame<'_>) -> Option<String> {
+    named_title(frame).map(|title| title_as_done(&title))
+}
+
+fn named_title(frame: &ClaimFrame<'_>) -> Option<String> {
     let lead = frame.leads.iter().find(|lead| !lead.title.is_empty());
     if let Some(lead) = lead {
         return Some(lead_title(lead));

@@ -7,6 +7,7 @@ use claude_mem_core::source::TextSource;
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::gates;
+use crate::past_tense::body_sentence_as_done;
 use crate::ranker::{self, RankedSentence};
 use crate::report::without_line_numbers;
 use crate::sentences::{TextBlock, TextDocument};
@@ -215,7 +216,7 @@ fn body_sentences(lead: &Claim) -> Vec<StorySentence> {
     let count = document.sentences.len();
     let mut statements = Vec::new();
     for (index, sentence) in document.sentences.iter().enumerate() {
-        let text = sentence.text.trim_end_matches('.').to_owned();
+        let text = body_sentence_as_done(&lead.title, sentence.text.trim_end_matches('.'));
         if content_words(&text).len() < 4 || text.ends_with([':', '：']) {
             continue;
         }
