@@ -3,36 +3,39 @@
 //! Commits, plans and requests are written as orders. Below a date, next to work that is still open, an order reads as a
 //! task. English only: in other languages nothing is an order of these tables.
 
-use crate::text::is_name;
+use crate::text::{is_name, lower_first};
 
 /// Verbs of orders that are no nouns; sorted.
 #[rustfmt::skip]
 const VERBS: &[&str] = &[
-    "adapt", "add", "adjust", "adopt", "align", "allow", "append", "apply", "attach", "auto-expand", "avoid", "bring",
-    "bundle", "centralize", "choose", "clarify", "clean", "compute", "configure", "connect", "consolidate", "convert",
-    "create", "declare", "decode", "decouple", "deduplicate", "define", "delete", "derive", "detect", "disable", "distinguish",
-    "downgrade", "eliminate", "emit", "enable", "encode", "enforce", "enhance", "enrich", "ensure", "escape", "establish",
-    "exclude", "expand", "expose", "extend", "extract", "fall", "fix", "flatten", "generate", "get", "give", "handle",
-    "harden", "hide", "hoist", "ignore", "implement", "improve", "include", "increase", "initialize", "inline", "insert",
-    "install", "instruct", "integrate", "introduce", "investigate", "invoke", "isolate", "let", "make", "merge", "migrate",
-    "minify", "minimize", "modify", "move", "normalize", "notify", "omit", "optimize", "persist", "populate", "prefer",
-    "preserve", "prevent", "promote", "propagate", "protect", "provide", "prune", "publish", "put", "quote", "raise",
-    "rebuild", "recover", "redact", "redesign", "reduce", "refactor", "refresh", "refuse", "register", "reject", "relax",
-    "rely", "remember", "remove", "rename", "reorder", "reorganize", "repair", "replace", "require", "resolve", "restore",
-    "restructure", "retire", "reuse", "revert", "rework", "rewrite", "sanitize", "scan", "send", "serialize", "shorten",
-    "shrink", "simplify", "skip", "specify", "standardize", "strip", "substitute", "suppress", "swap", "switch", "sync",
-    "synchronize", "take", "tell", "throw", "tighten", "tolerate", "trim", "truncate", "unblock", "unify", "unlink",
-    "unregister", "unwrap", "upgrade", "validate", "verify", "wire", "wrap", "write",
+    "adapt", "add", "adjust", "adopt", "align", "allow", "append", "apply", "attach", "auto-expand", "auto-open",
+    "avoid", "bring", "bundle", "centralize", "choose", "clarify", "clean", "combine", "compute", "configure",
+    "connect", "consolidate", "convert", "correct", "create", "declare", "decode", "decouple", "deduplicate",
+    "define", "delete", "deny", "derive", "detect", "disable", "discard", "distinguish", "downgrade", "eliminate",
+    "emit", "enable", "encode", "enforce", "enhance", "enrich", "ensure", "escape", "establish", "exclude", "expand",
+    "expose", "extend", "extract", "fall", "fix", "flatten", "generate", "get", "give", "guarantee", "handle",
+    "harden", "hide", "highlight", "hoist", "honor", "honour", "ignore", "implement", "improve", "include",
+    "increase", "initialize", "inline", "insert", "install", "instruct", "integrate", "introduce", "investigate",
+    "invoke", "isolate", "keep", "leave", "let", "make", "merge", "migrate", "minify", "minimize", "modify", "move",
+    "normalize", "notify", "omit", "optimize", "parse", "persist", "populate", "prefer", "preserve", "prevent",
+    "promote", "propagate", "protect", "provide", "prune", "publish", "put", "quote", "raise", "rebuild", "recover",
+    "redact", "redesign", "reduce", "refactor", "refresh", "refuse", "register", "reject", "relax", "rely",
+    "remember", "remove", "rename", "reorder", "reorganize", "repair", "replace", "require", "resolve", "restore",
+    "restructure", "retire", "reuse", "revert", "rework", "rewrite", "sanitize", "save", "scan", "send", "serialize",
+    "shorten", "show", "shrink", "simplify", "skip", "specify", "standardize", "stop", "strip", "substitute",
+    "suppress", "swap", "switch", "sync", "synchronize", "take", "tell", "throw", "tighten", "tolerate", "trim",
+    "truncate", "unblock", "unify", "unlink", "unregister", "unwrap", "upgrade", "use", "validate", "verify", "wire",
+    "wrap", "write",
 ];
 /// Verbs that are nouns, too: they are verbs at the head of a title, and before a word that only a verb stands before. Sorted.
 #[rustfmt::skip]
 const NOUNS_TOO: &[&str] = &[
-    "address", "block", "build", "bump", "cache", "cap", "capture", "change", "charge", "check", "close", "combine", "correct",
-    "count", "cover", "cut", "document", "drop", "export", "filter", "fold", "force", "format", "gate", "guard", "hash",
-    "highlight", "hold", "import", "keep", "leave", "limit", "link", "list", "load", "lock", "log", "lower", "map", "mark",
-    "parse", "pass", "pin", "polish", "print", "queue", "read", "record", "rename", "request", "reset", "retry", "return",
-    "route", "run", "save", "scope", "search", "separate", "set", "show", "sort", "split", "stop", "store", "support",
-    "surface", "test", "throttle", "time", "track", "update", "use", "write", "zero",
+    "address", "block", "build", "bump", "cache", "cap", "capture", "change", "charge", "check", "clear", "close",
+    "count", "cover", "cut", "display", "document", "drop", "export", "filter", "fold", "force", "format", "gate",
+    "guard", "hash", "hold", "import", "limit", "link", "list", "load", "lock", "log", "lower", "map", "mark", "open",
+    "pass", "pin", "polish", "print", "queue", "read", "record", "rename", "render", "request", "reset", "retry",
+    "return", "route", "run", "scope", "search", "separate", "set", "sort", "split", "start", "store", "support",
+    "surface", "test", "throttle", "time", "track", "trigger", "update", "write", "zero",
 ];
 /// Words that stand behind a verb rather than behind a noun; sorted.
 #[rustfmt::skip]
@@ -72,16 +75,24 @@ const PAPERS: &[&str] = &[
     "backlog", "idea", "ideas", "plan", "plans", "proposal", "proposals", "rfc", "roadmap", "todo", "todos",
 ];
 
-/// A sentence from the body of a commit, told as done, unless the commit only writes down what is to be done.
+/// A sentence from the body of a commit, told as done. If the commit only writes orders down, they are still to do.
 pub(crate) fn body_sentence_as_done(title: &str, sentence: &str) -> String {
     let lower = title.to_lowercase();
     let files_orders = lower.split_whitespace().any(|word| PAPERS.contains(&word));
-    if files_orders { sentence.to_owned() } else { sentence_as_done(sentence) }
+    match order_start(&sentence.split(' ').collect::<Vec<_>>(), false) {
+        Some(0) if files_orders => format!("To do: {}", lower_first(sentence)),
+        _ if files_orders => sentence.to_owned(),
+        _ => sentence_as_done(sentence),
+    }
 }
 
 /// A title that may be an order, told as done.
 pub(crate) fn title_as_done(title: &str) -> String {
-    as_done(title, true)
+    let Some(fault) = title.strip_prefix("Fix: ") else {
+        return as_done(title, true);
+    };
+    let is_headline = fault.split(' ').nth(1).is_some_and(|word| word.starts_with(char::is_uppercase));
+    format!("Fixed: {}", if is_headline { fault.to_owned() } else { lower_first(fault) })
 }
 
 /// A sentence that may be an order, told as done.
@@ -194,7 +205,9 @@ mod tests {
                 "Apply the discount, strip the label and rewrite the page",
                 "Applied the discount, stripped the label and rewrote the page",
             ),
-            ("Fix: the list stays empty", "Fix: the list stays empty"),
+            ("Fix: The list stays empty", "Fixed: the list stays empty"),
+            ("Fix: Desk Page Shows Old Rows", "Fixed: Desk Page Shows Old Rows"),
+            ("Clear the basket after a booking", "Cleared the basket after a booking"),
             ("Make the desk wider and remove the lamp", "Made the desk wider and removed the lamp"),
             // What others may do stays an order of theirs.
             ("Allow managers to add and remove desks", "Allowed managers to add and remove desks"),
@@ -234,8 +247,9 @@ mod tests {
     #[test]
     fn order_that_is_only_written_down_stays_one() {
         let order = "Move the fee to a table";
-        assert_eq!(body_sentence_as_done("Add a todo for the fee", order), order);
-        assert_eq!(body_sentence_as_done("Add plans for phase 3", order), order);
+        assert_eq!(body_sentence_as_done("Add a todo for the fee", order), "To do: move the fee to a table");
+        let reason = "The fee is computed in two places";
+        assert_eq!(body_sentence_as_done("Add plans for phase 3", reason), reason);
         assert_eq!(body_sentence_as_done("Refactor the fee", order), "Moved the fee to a table");
     }
 

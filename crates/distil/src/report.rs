@@ -176,9 +176,12 @@ fn read_lead(paragraph: &[TextSentence], below: &[&[TextSentence]], language: La
     };
     let items: Vec<&str> = items.filter_map(|item| item.first()).map(|item| item.text.as_str()).collect();
     let mut listed = 0;
+    // "Updated the section to: name both modes; …".
+    let goes_on = text.ends_with(" to");
     for item in without_fields(items) {
         let whole = item.trim_end_matches('.');
         let short = shorten(whole, LISTED_CHARS_MAX);
+        let short = if goes_on { lower_first(&short) } else { short };
         if short.ends_with('…') || gates::speaks_to_reader(&short) {
             continue;
         }

@@ -15,17 +15,18 @@ use crate::kinds;
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 use crate::text::{capitalised, clip, content_words, full_stop, new_words};
 use crate::titles::without_brackets;
-use crate::turn_outcome::is_prose_file;
+use crate::turn_outcome::{TurnOutcome, is_prose_file};
 
 use super::abridged_titles::abridged_title;
 use super::decision::compose_decision;
-use super::finding::{self, compose_finding};
+use super::finding::compose_finding;
 use super::finding_title;
 use super::frames::{COMMIT_BODY_CHARS_MIN, ClaimFrame, FrameKind};
 use super::later_work::later_work;
 use super::narrative::{NarrativeRoom, StorySentence, WHOLE_CHARS_MAX, fill};
 use super::plan_reason::plan_reason;
 use super::points::brief_list;
+use super::title_echo::leave_out_echo;
 use super::title_form;
 use super::title_label;
 use super::title_score;
@@ -37,9 +38,10 @@ const BODY_REASON_CHARS_MIN: usize = 400;
 /// Weight of the subject of another commit of the same change.
 const OTHER_COMMIT_WEIGHT: f32 = 0.62;
 
-/// Makes one observation of each frame that has a title that stands alone.
+/// Makes one observation of each frame that has a title that stands alone. `ended` is how the session ended.
 pub(super) fn compose_observations(
     frames: &[ClaimFrame<'_>],
+    ended: &TurnOutcome,
     vocabulary: &Vocabulary,
 ) -> Vec<ConsolidatedObservation> {
     let mut made: Vec<ConsolidatedObservation> = Vec::new();
@@ -52,6 +54,10 @@ pub(super) fn compose_observations(
         {
             observation.text.facts.push(format!("Later in the session: {later}"));
         }
+        if is_refused(frame, ended) {
+            observation.text.facts.push(REFUSED_FACT.to_owned());
+        }
+        leave_out_echo(&mut observation.text);
         let Some(observation) = draft::finish(observation, vocabulary) else {
             continue;
         };
@@ -64,6 +70,17 @@ pub(super) fn compose_observations(
         }
     }
     made
+}
+
+/// Told of a change whose commit did not go through.
+const REFUSED_FACT: &str = "Not committed at the end of the session: a hook refused the commit";
+
+/// Whether the session ended with a refused commit of this change.
+fn is_refused(frame: &ClaimFrame<'_>, ended: &TurnOutcome) -> bool {
+    frame.kind == FrameKind::Work
+        && !frame.is_committed()
+        && ended.refused.is_some()
+        && frame.files.iter().any(|file| ended.uncommitted.contains(file))
 }
 
 fn compose(frame: &ClaimFrame<'_>) -> Option<(NewObservation, Vec<String>)> {
@@ -234,8 +251,7 @@ fn remedy(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let lead = *frame.leads.first()?;
     let mut made =
         NewObservation::new(ObservationType::DISCOVERY, lead.title.clone(), Origin::Agent, frame.at);
-    made.text.narrative =
-        finding::without_title(&lead.title, &lead.text).unwrap_or_else(|| lead.text.clone());
+    made.text.narrative.clone_from(&lead.text);
     made.text.concepts = draft::concepts(&["problem-solution", "gotcha"]);
     Some(made)
 }

@@ -13,6 +13,7 @@ use super::finding_title;
 use super::frames::{ClaimFrame, DETAIL_WORTH_MIN};
 use super::narrative::{self, NarrativeRoom, StoryBlock, StorySentence, fill};
 use super::split::place_of;
+use super::title_echo::leave_out_echo;
 use super::title_label;
 
 /// A finding that says nothing beyond its title must be this likely to be worth remembering.
@@ -41,9 +42,7 @@ pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> 
     if !frame.files.is_empty() {
         made.text.narrative = without_present(&made.text.narrative);
     }
-    if let Some(rest) = without_title(&made.text.title, &made.text.narrative) {
-        made.text.narrative = rest;
-    }
+    leave_out_echo(&mut made.text);
     if let Some(question) = asked_question(frame.request, &made.text)
         && !made.text.narrative.is_empty()
     {
@@ -51,11 +50,26 @@ pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> 
     } else {
         made.text.narrative = without_bare_answer(&made.text.narrative);
     }
-    made.text.subtitle = narrative::subject_of(titled, &made.text.title).unwrap_or_default();
+    made.text.subtitle = if asks_for_ideas(frame.request) {
+        IDEA.to_owned()
+    } else {
+        narrative::subject_of(titled, &made.text.title).unwrap_or_default()
+    };
     made.text.concepts = draft::concepts(&["how-it-works"]);
     // A title alone must name something from code, or it is a remark about a passing state.
     let says = frame.best_worth() >= TITLE_ALONE_WORTH_MIN && made.text.title.contains('`');
     (adds || says).then_some(made)
+}
+
+/// The subtitle of what was said about something that nobody has built.
+const IDEA: &str = "An idea under discussion";
+
+/// Words of a prompt that thinks aloud: what is answered need not be so.
+const IDEA_WORDS: &[&str] = &["an idea", "my idea", "ideas", "brainstorm", "strategiz", "what if "];
+
+fn asks_for_ideas(request: &str) -> bool {
+    let lower = request.to_lowercase();
+    IDEA_WORDS.iter().any(|word| lower.contains(word))
 }
 
 /// The narrative without a "No." whose question is not told.
@@ -74,17 +88,6 @@ fn without_present(narrative: &str) -> String {
             .any(|word| lower.contains(word))
     };
     sentences::split(narrative).into_iter().filter(is_past).collect::<Vec<_>>().join(" ")
-}
-
-/// The narrative without its first sentence, if that is the title and the next one does not need it.
-pub(super) fn without_title(title: &str, narrative: &str) -> Option<String> {
-    let mut sentences = sentences::split(narrative).into_iter();
-    let first = sentences.next()?;
-    let rest: Vec<&str> = sentences.collect();
-    let next = rest.first().copied().unwrap_or_default();
-    let repeats = title_label::sentence_title(first) == title && !title.ends_with('…');
-    let whole = content_words(&title_label::without_cause_label(first)).len() <= content_words(title).len();
-    (repeats && whole && !gates::refers_back(next)).then(|| rest.join(" "))
 }
 
 /// The narrative of a finding must have this many words that mean something and that its title has not.

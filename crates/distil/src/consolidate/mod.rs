@@ -27,6 +27,7 @@ mod plan_reason;
 mod points;
 mod purpose;
 mod split;
+mod title_echo;
 mod title_form;
 mod title_label;
 mod title_score;
@@ -48,7 +49,8 @@ pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
     let frames = overtaken::absorb_overtaken(split_frames(frame_builder::build_frames(&ordered)));
     let frames = pitfall::drop_mended(frames);
     let vocabulary = ordered.iter().rev().find_map(|episode| episode.vocabulary.as_deref().cloned());
-    let observations = compose::compose_observations(&frames, &vocabulary.unwrap_or_default());
+    let ended = open_items::ended(&ordered);
+    let observations = compose::compose_observations(&frames, &ended, &vocabulary.unwrap_or_default());
     let open_items = open_items::open_items(&ordered);
     let account = account::write_account(&ordered, &frames, &observations, &open_items);
     let finished = finished_work(&ordered);
