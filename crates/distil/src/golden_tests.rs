@@ -258,6 +258,9 @@ fn show_memories(memories: &SessionMemories) -> String {
 
 fn show_observation(out: &mut String, made: &NewObservation) {
     writeln!(out, "{} ({}) {}", made.text.kind, made.origin.as_str(), made.text.title).unwrap();
+    if !made.text.subtitle.is_empty() {
+        writeln!(out, "  ({})", made.text.subtitle).unwrap();
+    }
     if !made.text.narrative.is_empty() {
         writeln!(out, "  {}", made.text.narrative.replace('\n', "\n  ")).unwrap();
     }

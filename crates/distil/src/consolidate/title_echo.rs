@@ -3,6 +3,7 @@
 use claude_mem_core::memory::ObservationText;
 
 use crate::gates;
+use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 use crate::sentences;
 use crate::text::{capitalised, content_words, run_on};
 
@@ -22,6 +23,13 @@ pub(super) fn leave_out_echo(text: &mut ObservationText) {
         return;
     }
     let sentences = sentences::split(&text.narrative);
+    if let [only] = sentences.as_slice()
+        && goes_on(&text.title, only)
+    {
+        text.title = only.trim_end_matches('.').to_owned();
+        text.narrative.clear();
+        return;
+    }
     let mut told: Vec<String> = Vec::new();
     for (place, sentence) in sentences.iter().enumerate() {
         let needed = place > 0 && sentences.get(place + 1).is_some_and(|next| gates::refers_back(next));
@@ -34,6 +42,20 @@ pub(super) fn leave_out_echo(text: &mut ObservationText) {
     }
     text.narrative = run_on(told.iter().map(String::as_str));
 }
+
+/// Whether a sentence is the title with a little more, short enough to be the title: "Removed the button, along with
+/// its handler".
+fn goes_on(title: &str, sentence: &str) -> bool {
+    let (known, words) = (content_words(title), content_words(sentence));
+    known.is_subset(&words)
+        && words.len() > known.len()
+        && words.len() <= known.len() + ADDED_WORDS_MAX
+        && sentence.chars().count() <= OBSERVATION_TITLE_CHARS_MAX
+        && beyond_clause(title, sentence).is_none()
+}
+
+/// Words that a sentence adds to the title whose place it takes.
+const ADDED_WORDS_MAX: usize = 4;
 
 /// Whether a sentence says no more than the title.
 fn repeats(title: &str, sentence: &str) -> bool {
@@ -108,8 +130,18 @@ mod tests {
     }
 
     #[test]
+    fn sentence_that_says_a_little_more_becomes_the_title() {
+        let mut made = draft::observation(ObservationType::CHANGE, "Removed the button".into(), Millis(0));
+        made.text.narrative = "Removed the button, along with its handler `onPrint`.".into();
+        leave_out_echo(&mut made.text);
+        assert_eq!(made.text.title, "Removed the button, along with its handler `onPrint`");
+        assert_eq!(made.text.narrative, "");
+    }
+
+    #[test]
     fn longer_sentence_and_quotations_stay() {
-        let longer = "The cursor is stale after two pages of results.";
+        let longer =
+            "The cursor is stale after two pages of results, because the table of positions was truncated.";
         assert_eq!(told("The cursor is stale", longer), longer);
         let quoted = "User: “Never print twice”";
         assert_eq!(told("Never print twice", quoted), quoted);
