@@ -7,7 +7,7 @@ use claude_mem_core::vocabulary::{TRADE_OFF, Vocabulary};
 use std::collections::BTreeSet;
 
 use crate::carry::are_alike;
-use crate::claim::{Claim, ClaimKind};
+use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::declined;
 use crate::draft;
 use crate::gates;
@@ -19,11 +19,13 @@ use crate::turn_outcome::{TurnOutcome, is_prose_file};
 
 use super::abridged_titles::abridged_title;
 use super::decision::compose_decision;
+use super::decision_outcome;
 use super::finding::compose_finding;
 use super::finding_title;
 use super::frames::{COMMIT_BODY_CHARS_MIN, ClaimFrame, FrameKind};
 use super::later_work::later_work;
 use super::narrative::{NarrativeRoom, StorySentence, WHOLE_CHARS_MAX, fill};
+use super::open_items;
 use super::plan_reason::plan_reason;
 use super::points::brief_list;
 use super::title_echo::leave_out_echo;
@@ -38,12 +40,13 @@ const BODY_REASON_CHARS_MIN: usize = 400;
 /// Weight of the subject of another commit of the same change.
 const OTHER_COMMIT_WEIGHT: f32 = 0.62;
 
-/// Makes one observation of each frame that has a title that stands alone. `ended` is how the session ended.
+/// Makes one observation of each frame that has a title that stands alone.
 pub(super) fn compose_observations(
     frames: &[ClaimFrame<'_>],
-    ended: &TurnOutcome,
+    episodes: &[&EpisodeClaims],
     vocabulary: &Vocabulary,
 ) -> Vec<ConsolidatedObservation> {
+    let ended = open_items::ended(episodes);
     let mut made: Vec<ConsolidatedObservation> = Vec::new();
     for frame in frames {
         let Some((mut observation, claims)) = compose(frame) else {
@@ -54,8 +57,11 @@ pub(super) fn compose_observations(
         {
             observation.text.facts.push(format!("Later in the session: {later}"));
         }
-        if is_refused(frame, ended) {
+        if is_refused(frame, &ended) {
             observation.text.facts.push(REFUSED_FACT.to_owned());
+        }
+        if frame.kind == FrameKind::Decision {
+            decision_outcome::name_outcome(&mut observation, frame, episodes);
         }
         leave_out_echo(&mut observation.text);
         let Some(observation) = draft::finish(observation, vocabulary) else {

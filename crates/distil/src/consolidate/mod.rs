@@ -13,6 +13,7 @@ mod account_line;
 mod commit_title;
 mod compose;
 mod decision;
+mod decision_outcome;
 mod done;
 mod finding;
 mod finding_title;
@@ -49,8 +50,7 @@ pub fn consolidate(episodes: &[EpisodeClaims]) -> SessionMemories {
     let frames = overtaken::absorb_overtaken(split_frames(frame_builder::build_frames(&ordered)));
     let frames = pitfall::drop_mended(frames);
     let vocabulary = ordered.iter().rev().find_map(|episode| episode.vocabulary.as_deref().cloned());
-    let ended = open_items::ended(&ordered);
-    let observations = compose::compose_observations(&frames, &ended, &vocabulary.unwrap_or_default());
+    let observations = compose::compose_observations(&frames, &ordered, &vocabulary.unwrap_or_default());
     let open_items = open_items::open_items(&ordered);
     let account = account::write_account(&ordered, &frames, &observations, &open_items);
     let finished = finished_work(&ordered);
