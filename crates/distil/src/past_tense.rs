@@ -3,6 +3,7 @@
 //! Commits, plans and requests are written as orders. Below a date, next to work that is still open, an order reads as a
 //! task. English only: in other languages nothing is an order of these tables.
 
+use crate::sentences::{TextBlock, TextSentence};
 use crate::text::{is_name, lower_first};
 
 /// Verbs of orders that are no nouns; sorted.
@@ -75,16 +76,51 @@ const PAPERS: &[&str] = &[
     "backlog", "idea", "ideas", "plan", "plans", "proposal", "proposals", "rfc", "roadmap", "todo", "todos",
 ];
 
-/// A sentence from the body of a commit, told as done. If the commit only writes orders down, they are still to do.
-pub(crate) fn body_sentence_as_done(title: &str, sentence: &str) -> String {
-    let lower = title.to_lowercase();
-    let files_orders = lower.split_whitespace().any(|word| PAPERS.contains(&word));
-    match order_start(&sentence.split(' ').collect::<Vec<_>>(), false) {
-        Some(0) if files_orders => format!("To do: {}", lower_first(sentence)),
-        _ if files_orders => sentence.to_owned(),
-        _ => sentence_as_done(sentence),
+/// How the sentences of a commit's body are told: orders as done, unless the commit only writes them down.
+pub(crate) struct BodyTense {
+    /// The commit files work: what its orders ask for is still to do.
+    files_orders: bool,
+    /// The items of its lists are orders, so that a word which is a noun, too, is a verb there.
+    lists_orders: bool,
+}
+
+impl BodyTense {
+    pub(crate) fn of(title: &str, body: &[TextSentence]) -> Self {
+        let lower = title.to_lowercase();
+        let files_orders = lower.split_whitespace().any(|word| PAPERS.contains(&word));
+        let items = || body.iter().filter(|sentence| sentence.block == TextBlock::Item);
+        let is_order = |item: &&TextSentence| item.text.split(' ').next().is_some_and(is_verb);
+        let orders = items().filter(is_order).count();
+        let lists_orders = orders > 0 && orders * 2 >= items().count();
+        Self { files_orders, lists_orders }
+    }
+
+    /// The sentence, without its full stop.
+    pub(crate) fn told(&self, sentence: &TextSentence) -> String {
+        self.as_told(sentence.text.trim_end_matches('.'), sentence.block == TextBlock::Item)
+    }
+
+    /// A line that introduces a list.
+    pub(crate) fn told_intro(&self, intro: &str) -> String {
+        self.as_told(intro, false)
+    }
+
+    fn as_told(&self, text: &str, is_item: bool) -> String {
+        let words: Vec<&str> = text.split(' ').collect();
+        let writes = words.first().is_some_and(|verb| WRITING.contains(&verb.to_lowercase().as_str()));
+        if !self.files_orders || writes {
+            return as_done(text, self.lists_orders && is_item);
+        }
+        match order_start(&words, false) {
+            Some(0) => format!("To do: {}", lower_first(text)),
+            _ => text.to_owned(),
+        }
     }
 }
+
+/// Verbs of writing down: the commit does this itself.
+const WRITING: &[&str] =
+    &["add", "capture", "describe", "document", "file", "list", "log", "note", "record", "update", "write"];
 
 /// A title that may be an order, told as done.
 pub(crate) fn title_as_done(title: &str) -> String {
@@ -93,11 +129,6 @@ pub(crate) fn title_as_done(title: &str) -> String {
     };
     let is_headline = fault.split(' ').nth(1).is_some_and(|word| word.starts_with(char::is_uppercase));
     format!("Fixed: {}", if is_headline { fault.to_owned() } else { lower_first(fault) })
-}
-
-/// A sentence that may be an order, told as done.
-fn sentence_as_done(sentence: &str) -> String {
-    as_done(sentence, false)
 }
 
 /// Words of a label in front of an order: "H-01: Wrap …", "Desk page: remove …".
@@ -138,7 +169,7 @@ fn order_start(words: &[&str], is_title: bool) -> Option<usize> {
     let is_order = |at: usize, is_head: bool| {
         words.get(at).is_some_and(|word| {
             let is_noun_too = NOUNS_TOO.binary_search(&word.to_lowercase().as_str()).is_ok();
-            is_verb(word) || (is_noun_too && (is_head || has_object(words, at)))
+            is_verb(word) || (is_noun_too && (is_head || has_object(words, at) || goes_on(words, at)))
         }) && at + 1 < words.len()
     };
     if is_order(0, is_title) {
@@ -161,8 +192,18 @@ fn opens_clause(words: &[&str], at: usize) -> bool {
     is_in(CLAUSE_OPENERS, word) || (word == "to" && words.get(at + 1).is_some_and(infinitive))
 }
 
+/// Whether another order follows in the same clause: "Bump the sizes and add a border".
+fn goes_on(words: &[&str], at: usize) -> bool {
+    let clause = (at + 1..words.len()).take_while(|next| !opens_clause(words, *next));
+    clause.into_iter().any(|next| {
+        (words[next - 1] == "and" || words[next - 1].ends_with(','))
+            && VERBS.binary_search(&words[next]).is_ok()
+    })
+}
+
 fn is_verb(word: &str) -> bool {
-    VERBS.binary_search(&word.to_lowercase().as_str()).is_ok()
+    let lower = word.to_lowercase();
+    VERBS.binary_search(&lower.strip_prefix("re-").unwrap_or(&lower)).is_ok()
 }
 
 /// Whether the word behind this one begins an object.
@@ -196,6 +237,7 @@ fn past_of(verb: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sentences::TextDocument;
 
     #[test]
     fn orders_are_told_as_done() {
@@ -235,22 +277,41 @@ mod tests {
     fn verb_that_is_a_noun_too_heads_a_title_or_has_an_object() {
         assert_eq!(title_as_done("Update depot page"), "Updated depot page");
         assert_eq!(
-            sentence_as_done("Update requests fail without a token"),
+            as_done("Update requests fail without a token", false),
             "Update requests fail without a token"
         );
+        assert_eq!(as_done("Bump sizes and add a border", false), "Bumped sizes and added a border");
+        assert_eq!(as_done("Re-apply the label", false), "Re-applied the label");
         assert_eq!(
-            sentence_as_done("Update the depot page, and log `desk_id`"),
+            as_done("Update the depot page, and log `desk_id`", false),
             "Updated the depot page, and logged `desk_id`"
         );
     }
 
+    /// The body of a commit as it is told.
+    fn told(title: &str, body: &str) -> Vec<String> {
+        let document = TextDocument::read(body);
+        let tense = BodyTense::of(title, &document.sentences);
+        document.sentences.iter().map(|sentence| tense.told(sentence)).collect()
+    }
+
+    #[test]
+    fn items_among_orders_are_orders() {
+        let list = "- Add a cursor to the list\n- Count progress without a bound\n- Remove the old table";
+        assert_eq!(told("Rework the list", list)[1], "Counted progress without a bound");
+        let parts = "- Count progress bar of the list\n- Depot page of the desk";
+        assert_eq!(told("Rework the list", parts)[0], "Count progress bar of the list");
+    }
+
     #[test]
     fn order_that_is_only_written_down_stays_one() {
-        let order = "Move the fee to a table";
-        assert_eq!(body_sentence_as_done("Add a todo for the fee", order), "To do: move the fee to a table");
-        let reason = "The fee is computed in two places";
-        assert_eq!(body_sentence_as_done("Add plans for phase 3", reason), reason);
-        assert_eq!(body_sentence_as_done("Refactor the fee", order), "Moved the fee to a table");
+        let order = "Move the fee to a table.";
+        assert_eq!(told("Add a todo for the fee", order), ["To do: move the fee to a table"]);
+        assert_eq!(told("Refactor the fee", order), ["Moved the fee to a table"]);
+        let written = "Document the idea of a table.";
+        assert_eq!(told("Add a todo for the fee", written), ["Documented the idea of a table"]);
+        let reason = "The fee is computed in two places.";
+        assert_eq!(told("Add plans for phase 3", reason), ["The fee is computed in two places"]);
     }
 
     #[test]

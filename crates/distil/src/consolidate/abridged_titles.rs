@@ -10,7 +10,7 @@ use crate::titles::{balanced, headline, without_brackets, without_lead_in};
 use crate::turn_outcome::is_prose_file;
 
 use super::frames::{ClaimFrame, FrameKind};
-use super::narrative;
+use super::list_intro;
 use super::title_form;
 use super::title_label;
 use super::title_score;
@@ -52,7 +52,7 @@ pub(super) fn abridged_title<'c>(frame: &ClaimFrame<'c>) -> Option<(&'c Claim, S
 
 /// What the line that introduces a list states of its points: a point is one of several things.
 fn list_title(claim: &Claim) -> Option<String> {
-    let intro = narrative::list_title(&claim.section)?;
+    let intro = list_intro::list_title(&claim.section)?;
     let title = title_label::without_cause_label(&intro);
     let fits = title.chars().count() <= OBSERVATION_TITLE_CHARS_MAX;
     let bare = without_brackets(&title);

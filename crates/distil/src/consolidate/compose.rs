@@ -8,12 +8,13 @@ use std::collections::BTreeSet;
 
 use crate::carry::are_alike;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
+use crate::cues::Language;
 use crate::declined;
 use crate::draft;
 use crate::gates;
 use crate::kinds;
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
-use crate::text::{capitalised, clip, content_words, full_stop, new_words};
+use crate::text::{capitalised, clip, content_words, full_stop, new_words, overlap};
 use crate::titles::without_brackets;
 use crate::turn_outcome::{TurnOutcome, is_prose_file};
 
@@ -24,10 +25,11 @@ use super::finding::compose_finding;
 use super::finding_title;
 use super::frames::{COMMIT_BODY_CHARS_MIN, ClaimFrame, FrameKind};
 use super::later_work::later_work;
-use super::narrative::{NarrativeRoom, StorySentence, WHOLE_CHARS_MAX, fill};
+use super::narrative::{NarrativeRoom, fill};
 use super::open_items;
 use super::plan_reason::plan_reason;
-use super::points::brief_list;
+use super::points::{WHOLE_CHARS_MAX, brief_list, is_point};
+use super::story::StorySentence;
 use super::title_echo::leave_out_echo;
 use super::title_form;
 use super::title_label;
@@ -37,6 +39,8 @@ use super::work_story::{cause_of_work, commit_body, reported_work, work_details}
 
 /// A commit with a body of this many characters needs no reason of a plan.
 const BODY_REASON_CHARS_MIN: usize = 400;
+/// What was lacking before a feature is told beside its commit if the commit tells less than this share of it.
+const LACK_OVERLAP: f32 = 0.4;
 /// Weight of the subject of another commit of the same change.
 const OTHER_COMMIT_WEIGHT: f32 = 0.62;
 
@@ -64,6 +68,9 @@ pub(super) fn compose_observations(
             decision_outcome::name_outcome(&mut observation, frame, episodes);
         }
         leave_out_echo(&mut observation.text);
+        if is_bare_remark(frame, &observation.text) {
+            continue;
+        }
         let Some(observation) = draft::finish(observation, vocabulary) else {
             continue;
         };
@@ -77,6 +84,21 @@ pub(super) fn compose_observations(
     }
     made
 }
+
+/// Whether nothing is left of what was found out but a title: a remark on the way.
+fn is_bare_remark(frame: &ClaimFrame<'_>, text: &ObservationText) -> bool {
+    matches!(frame.kind, FrameKind::Finding | FrameKind::Remedy)
+        && text.narrative.is_empty()
+        && text.facts.is_empty()
+        && content_words(&text.title).len() < REMARK_WORDS_MIN
+        && Language::detect(&text.title) == Language::English
+        && !TELLING_WORDS.iter().any(|word| text.title.contains(word))
+}
+
+/// A title of fewer words that mean something tells nothing alone, unless it joins two statements.
+const REMARK_WORDS_MIN: usize = 9;
+const TELLING_WORDS: &[&str] =
+    &[" because ", " but ", " since ", " so that ", " only when ", " unless ", " instead of "];
 
 /// Told of a change whose commit did not go through.
 const REFUSED_FACT: &str = "Not committed at the end of the session: a hook refused the commit";
@@ -129,11 +151,19 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     // How it was comes before what was done, or beside a commit that explains itself. A change is not told by its
     // past alone.
     let tells_past = told_by_commit && story.iter().any(|sentence| says_past(&sentence.text));
+    let mut reason = None;
     if body_chars < BODY_REASON_CHARS_MIN && !story.is_empty() && !tells_past {
-        if told_by_commit {
-            extras.extend(plan_reason(frame));
+        reason = plan_reason(frame);
+        if !told_by_commit {
+            story.splice(0..0, reason.clone());
+        } else if kind == ObservationType::BUGFIX || story.iter().all(is_point) {
+            extras.extend(reason.clone());
         } else {
-            story.splice(0..0, plan_reason(frame));
+            // A commit of a feature often says what was lacking.
+            let told: BTreeSet<String> =
+                story.iter().flat_map(|sentence| content_words(&sentence.text)).collect();
+            let adds = |reason: &&StorySentence| overlap(&content_words(&reason.text), &told) < LACK_OVERLAP;
+            extras.extend(reason.iter().filter(adds).cloned());
         }
     }
     for lead in frame.leads.iter().filter(|lead| lead.kind == ClaimKind::Commit) {
@@ -151,20 +181,25 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
         (story, whole) = (brief, true);
     }
     fill(&mut made, story, extras, if whole { NarrativeRoom::WHOLE } else { NarrativeRoom::SELECTED });
+    // What only says how it was before does not tell the change.
+    let is_past = |reason: &StorySentence| made.text.narrative == full_stop(&reason.text);
+    if !committed && made.text.facts.is_empty() && reason.as_ref().is_some_and(is_past) {
+        made.text.narrative.clear();
+    }
     let in_project = |file: &str| !file.starts_with(['/', '~']);
     made.text.files_modified = frame.shown_files().into_iter().filter(|file| in_project(file)).collect();
     made.text.concepts =
         draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
-    let told = committed || !made.text.narrative.is_empty() || says_enough(&made.text);
+    let story = format!("{} {}", made.text.narrative, made.text.facts.join(" "));
+    let told = committed || !story.trim().is_empty() || says_enough(&made.text);
     // "Removed the button" below "Remove the button": the request says as much.
     let repeats = frame.leads.is_empty()
         && !caused
         && title_form::is_order(&made.text.title)
         && !gates::names_something(&made.text.title)
-        && !gates::names_code(&made.text.narrative)
-        && made.text.facts.is_empty()
-        && new_words(&made.text.title, &made.text.narrative) < REPORT_NEW_WORDS_MIN;
-    let said = format!("{} {} {}", made.text.title, made.text.narrative, frame.report.join(" "));
+        && !gates::names_code(&story)
+        && new_words(&made.text.title, &story) < REPORT_NEW_WORDS_MIN;
+    let said = format!("{} {story} {}", made.text.title, frame.report.join(" "));
     let styles = !committed && !caused && gates::is_styling(&said);
     (told && !styles && !repeats).then_some(made)
 }

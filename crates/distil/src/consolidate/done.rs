@@ -8,7 +8,7 @@ use claude_mem_core::source::TextSource;
 use crate::carry::are_alike;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims};
 use crate::gates;
-use crate::past_tense::{body_sentence_as_done, title_as_done};
+use crate::past_tense::{BodyTense, title_as_done};
 use crate::report::{opens_with_work, without_line_numbers};
 use crate::sentences::{TextBlock, TextDocument};
 use crate::text::{capitalised, clip, content_words, full_stop, one_line, overlap, shared};
@@ -120,18 +120,16 @@ fn is_same_commit(one: &str, other: &str) -> bool {
 }
 
 fn committed(claim: &Claim) -> DoneChange {
-    let mut statements = body(&claim.text);
-    for statement in &mut statements {
-        statement.text = body_sentence_as_done(&claim.title, &statement.text);
-    }
-    DoneChange { title: claim.title.clone(), statements, at: claim.at, committed: true }
+    DoneChange { title: claim.title.clone(), statements: body(claim), at: claim.at, committed: true }
 }
 
 /// The statements of a commit's body, those that say how it is now before those that say how it was.
-fn body(text: &str) -> Vec<DoneStatement> {
+fn body(commit: &Claim) -> Vec<DoneStatement> {
+    let document = TextDocument::read(&commit.text);
+    let tense = BodyTense::of(&commit.title, &document.sentences);
     let mut statements: Vec<DoneStatement> = Vec::new();
     let mut first_of = 0;
-    for sentence in TextDocument::read(text).sentences {
+    for sentence in &document.sentences {
         if matches!(sentence.block, TextBlock::Heading | TextBlock::Row | TextBlock::Quote)
             || sentence.text.ends_with([':', '：'])
             || content_words(&sentence.text).len() < 3
@@ -140,7 +138,7 @@ fn body(text: &str) -> Vec<DoneStatement> {
         }
         let listed = sentence.block == TextBlock::Item && sentence.paragraph != first_of;
         first_of = sentence.paragraph;
-        statements.push(DoneStatement { text: sentence.text, listed });
+        statements.push(DoneStatement { text: tense.told(sentence), listed });
     }
     statements
 }

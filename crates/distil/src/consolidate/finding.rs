@@ -11,8 +11,10 @@ use crate::text::{capitalised, content_words, new_words, shared, without_openers
 use super::abridged_titles::abridged_title;
 use super::finding_title;
 use super::frames::{ClaimFrame, DETAIL_WORTH_MIN};
-use super::narrative::{self, NarrativeRoom, StoryBlock, StorySentence, fill};
+use super::list_intro;
+use super::narrative::{NarrativeRoom, fill};
 use super::split::place_of;
+use super::story::{StoryBlock, StorySentence};
 use super::title_echo::leave_out_echo;
 use super::title_label;
 
@@ -27,7 +29,7 @@ pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> 
         None => abridged_title(frame)?,
     };
     // A point of a list says one of several things; the line that introduces the list says what they are.
-    let intro = (titled.place.listed).then(|| narrative::list_title(&titled.section)).flatten();
+    let intro = (titled.place.listed).then(|| list_intro::list_title(&titled.section)).flatten();
     let title = intro.map_or(title, |intro| title_label::without_cause_label(&intro));
     let mut made = NewObservation::new(ObservationType::DISCOVERY, title, Origin::Agent, frame.at);
     // The text that the title comes from tells the finding; other texts add to it.
@@ -53,7 +55,7 @@ pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> 
     made.text.subtitle = if asks_for_ideas(frame.request) {
         IDEA.to_owned()
     } else {
-        narrative::subject_of(titled, &made.text.title).unwrap_or_default()
+        list_intro::subject_of(titled, &made.text.title).unwrap_or_default()
     };
     made.text.concepts = draft::concepts(&["how-it-works"]);
     // A title alone must name something from code, or it is a remark about a passing state.

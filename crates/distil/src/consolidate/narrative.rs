@@ -6,45 +6,13 @@ use claude_mem_core::limits::OBSERVATION_NARRATIVE_CHARS_MAX;
 use claude_mem_core::memory::NewObservation;
 
 use crate::carry::are_alike;
-use crate::claim::Claim;
 use crate::gates;
 use crate::limits::OBSERVATION_FACT_CHARS_MAX;
-use crate::sentences;
 use crate::text::{capitalised, content_words, full_stop, overlap, run_on, shared, without_bold};
 
-/// A sentence that may be told, with its weight among the others.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct StorySentence {
-    pub weight: f32,
-    pub text: String,
-    pub block: StoryBlock,
-}
-
-/// The part of a text that a sentence stands in. Sentences of one part belong together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum StoryBlock {
-    /// A sentence of its own.
-    Single,
-    Paragraph(u32),
-    /// A list, by the line that introduces it.
-    List(String),
-}
-
-impl StorySentence {
-    pub(super) fn single(weight: f32, text: impl Into<String>) -> Self {
-        Self { weight, text: text.into(), block: StoryBlock::Single }
-    }
-
-    /// A claim with the sentences that belong to it.
-    pub(super) fn of_claim(weight: f32, claim: &Claim) -> Self {
-        let block = if claim.place.listed {
-            StoryBlock::List(claim.section.clone())
-        } else {
-            StoryBlock::Paragraph(claim.place.paragraph)
-        };
-        Self { weight, text: claim.passage(), block }
-    }
-}
+use super::list_intro::{bare_intro, introduces};
+use super::points::{WHOLE_CHARS_MAX, opening_points, split_points};
+use super::story::{StoryBlock, StorySentence};
 
 /// How much of a story its narrative tells.
 #[derive(Clone, Copy, Debug)]
@@ -88,12 +56,6 @@ impl NarrativeRoom {
     };
 }
 
-/// The body of a commit is told whole up to this many characters.
-pub(super) const WHOLE_CHARS_MAX: usize = 700;
-
-/// A line introduces a list if it has so many words that mean something, and no more characters.
-const INTRO_WORDS_MIN: usize = 2;
-const INTRO_CHARS_MAX: usize = 90;
 /// Facts of one observation, and all their characters.
 const FACTS_MAX: usize = 2;
 const FACTS_CHARS: usize = 400;
@@ -151,12 +113,19 @@ pub(super) fn fill(
     }
     narrative.sort_by_key(|(order, _)| *order);
     let sentences: Vec<StorySentence> = narrative.into_iter().map(|(_, sentence)| sentence).collect();
+    let (points, sentences) = split_points(sentences, &told[0]);
     made.text.narrative = prose(&sentences, &told[0]);
     rest.extend(extras);
     add_facts(made, rest, &mut told, room);
     if made.text.narrative.is_empty() && !made.text.facts.is_empty() {
         made.text.narrative = full_stop(&made.text.facts.remove(0));
     }
+    let mut points = points.into_iter().peekable();
+    if made.text.narrative.is_empty() {
+        let opening = opening_points(&mut points);
+        made.text.narrative = run_on(opening.iter().map(String::as_str));
+    }
+    made.text.facts.splice(0..0, points);
 }
 
 /// Whether a part of the text is told already, or may be told besides the others.
@@ -205,73 +174,17 @@ fn closed_quotation(text: String) -> String {
     if text.matches('"').count().is_multiple_of(2) { text } else { text + "\"" }
 }
 
-/// The line that introduces a list as the title of a finding that the list tells.
-pub(super) fn list_title(intro: &str) -> Option<String> {
-    let intro = intro.trim_end_matches([':', '：']).trim();
-    let intro = without_bold(sentences::split(intro).last().copied().unwrap_or_default());
-    let telling = telling_words(&intro) >= LIST_TITLE_WORDS_MIN;
-    (telling && introduces(&intro, &BTreeSet::new()) && !gates::has_unbound_pronoun(&intro))
-        .then(|| capitalised(&intro))
-}
-
-/// The share of a subject's words that title and narrative may tell already.
-const SUBJECT_OVERLAP: f32 = 0.6;
-
-/// The heading of the text that a statement comes from, if it says what the statement is about and the title does not.
-pub(super) fn subject_of(claim: &Claim, title: &str) -> Option<String> {
-    let heading = without_bold(&claim.topic);
-    let is_subject = !heading.ends_with([':', '：', '?', '？'])
-        && telling_words(&heading) >= LIST_TITLE_WORDS_MIN
-        && !heading.starts_with(|c: char| c.is_ascii_digit())
-        && !["what", "why", "how"].contains(&gates::first_word(&heading).as_str())
-        && introduces(&heading, &BTreeSet::new())
-        && overlap(&content_words(&heading), &content_words(title)) < SUBJECT_OVERLAP;
-    is_subject.then_some(heading)
-}
-
-/// Words of a line that says what the points of its list are, if it is a title.
-const LIST_TITLE_WORDS_MIN: usize = 3;
-
 /// "What the import needs: a cursor; a table of positions."
 fn list_sentence(intro: &str, items: &[StorySentence], title: &BTreeSet<String>) -> String {
     let items: Vec<&str> =
         items.iter().map(|item| item.text.trim_end_matches(['.', ';']).trim_end()).collect();
-    let intro = intro.trim_end_matches([':', '：']).trim();
-    let intro = without_bold(sentences::split(intro).last().copied().unwrap_or_default());
-    let intro = intro.as_str();
-    if introduces(intro, title) {
+    let intro = bare_intro(intro);
+    if introduces(&intro, title) {
         full_stop(&format!("{intro}: {}", items.join("; ")))
     } else {
         let sentences: Vec<String> = items.into_iter().map(full_stop).collect();
         run_on(sentences.iter().map(String::as_str))
     }
-}
-
-/// Words of lines that introduce a list without saying of what.
-#[rustfmt::skip]
-const VAGUE_INTRO_WORDS: &[&str] = &[
-    "thing", "note", "noting", "worth", "consideration", "summary", "change", "chang", "key", "decision", "answer", "finding",
-    "detail", "point", "two", "three", "four", "several", "made", "make", "done", "result", "follow", "additional", "update",
-    "specifically", "overview", "file", "created", "creat", "modified", "modifi", "test", "fix", "issue", "step", "need", "configure",
-];
-
-/// The number of words of a line that say what its list is about.
-fn telling_words(intro: &str) -> usize {
-    content_words(intro).iter().filter(|word| !VAGUE_INTRO_WORDS.contains(&word.as_str())).count()
-}
-
-/// Whether a line says what the items of its list are.
-fn introduces(intro: &str, title: &BTreeSet<String>) -> bool {
-    let words = content_words(intro);
-    telling_words(intro) >= INTRO_WORDS_MIN
-        && intro.chars().count() <= INTRO_CHARS_MAX
-        && !gates::is_dangling(intro)
-        && !gates::is_commentary(intro)
-        && !intro.contains(" I ")
-        && !["two", "three", "four", "five", "several", "a", "some"]
-            .contains(&gates::first_word(intro).as_str())
-        && !gates::speaks_to_reader(intro)
-        && overlap(&words, title) < SAME_SENTENCE
 }
 
 /// Adds the weightiest sentences as facts that say something new about the same thing.

@@ -8,8 +8,8 @@ use crate::sentences;
 use crate::text::{capitalised, one_line};
 
 use super::frames::ClaimFrame;
-use super::narrative::StorySentence;
 use super::overtaken::says_problem;
+use super::story::StorySentence;
 use super::title_label;
 
 /// Characters of a plan's reason, and its weight among the sentences.
@@ -28,25 +28,11 @@ pub(super) fn plan_reason(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
     let repairs = caused || (fixes && sentences::split(&reason).len() > 1);
     let contrasts = sentences::split(&reason).into_iter().any(opens_with_contrast);
     let is_past = is_present || repairs || contrasts || says_problem(&reason) || says_limit(&reason);
-    let told = match (is_past, cause == reason) {
-        (_, false) => format!("Cause: {cause}"),
-        (true, true) => format!("Before: {reason}"),
-        (false, true) => format!("Background: {reason}"),
-    };
-    let says = !reason.is_empty() && (is_past || cause != reason || !sets_scene(&reason));
+    // A background that names no problem only sets the scene.
+    let told = if cause == reason { format!("Before: {reason}") } else { format!("Cause: {cause}") };
+    let says = !reason.is_empty() && (is_past || cause != reason);
     says.then(|| StorySentence::single(PLAN_REASON_WEIGHT, told))
 }
-
-/// Whether a background only sets the scene: it says what something is, or what the user did.
-fn sets_scene(reason: &str) -> bool {
-    let first = sentences::split(reason).first().copied().unwrap_or_default().to_lowercase();
-    let head: Vec<&str> = first.split_whitespace().take(SUBJECT_WORDS_MAX).collect();
-    let defines = head.windows(2).any(|pair| matches!(pair, ["is" | "are", "a" | "an" | "the"]));
-    defines || head.starts_with(&["the", "user"])
-}
-
-/// Words among which a definition has its verb.
-const SUBJECT_WORDS_MAX: usize = 6;
 
 /// Whether a sentence of a plan says that it speaks of the state before the work.
 fn says_present(text: &str) -> bool {

@@ -1,12 +1,20 @@
-//! The points of a commit's list: all of them briefly rather than some of them whole.
+//! The points of lists: which of them are facts, and how all of them are told briefly rather than some of them whole.
 
-use crate::text::content_words;
+use std::collections::BTreeSet;
+
+use crate::gates;
+use crate::limits::OBSERVATION_FACT_CHARS_MAX;
+use crate::text::{capitalised, content_words, full_stop};
 use crate::titles::shorten;
 
-use super::narrative::{StoryBlock, StorySentence, WHOLE_CHARS_MAX};
+use super::list_intro::{bare_intro, introduces};
+use super::story::{StoryBlock, StorySentence};
+
+/// The body of a commit is told whole up to this many characters.
+pub(super) const WHOLE_CHARS_MAX: usize = 700;
 
 /// Whether a sentence is a point of a list.
-const fn is_point(sentence: &StorySentence) -> bool {
+pub(super) const fn is_point(sentence: &StorySentence) -> bool {
     matches!(sentence.block, StoryBlock::List(_))
 }
 
@@ -50,6 +58,47 @@ fn brief_point(text: &str) -> Option<String> {
 
 /// Words that mean something in a point that is told briefly.
 const BRIEF_POINT_WORDS_MIN: usize = 3;
+
+/// Characters of the points that open a list without prose.
+const OPENING_CHARS: usize = 420;
+
+/// The first points of a list that no prose introduces, as sentences: they tell what the change is about.
+pub(super) fn opening_points(points: &mut std::iter::Peekable<std::vec::IntoIter<String>>) -> Vec<String> {
+    let mut opening: Vec<String> = points.next().iter().map(|point| full_stop(point)).collect();
+    let mut used: usize = opening.iter().map(|point| point.chars().count()).sum();
+    while let Some(point) = points.next_if(|point| used + point.chars().count() <= OPENING_CHARS) {
+        used += point.chars().count();
+        opening.push(full_stop(&point));
+    }
+    opening
+}
+
+/// Points of a list that are facts: fewer are told in the narrative.
+const POINTS_MIN: usize = 2;
+
+/// Takes the points of lists out of a narrative: they are facts, each by itself. A list behind a line that introduces
+/// it is one sentence, and one with a long point is told as sentences.
+pub(super) fn split_points(
+    sentences: Vec<StorySentence>,
+    title: &BTreeSet<String>,
+) -> (Vec<String>, Vec<StorySentence>) {
+    let (mut points, mut others) = (Vec::new(), Vec::new());
+    for run in sentences.chunk_by(|a, b| a.block == b.block) {
+        let stands = match &run[0].block {
+            StoryBlock::List(intro) => !introduces(&bare_intro(intro), title),
+            StoryBlock::Single | StoryBlock::Paragraph(_) => false,
+        };
+        let fits = |point: &StorySentence| {
+            point.text.chars().count() <= OBSERVATION_FACT_CHARS_MAX && !gates::refers_back(&point.text)
+        };
+        if stands && run.len() >= POINTS_MIN && run.iter().all(fits) {
+            points.extend(run.iter().map(|point| capitalised(point.text.trim_end_matches('.'))));
+        } else {
+            others.extend_from_slice(run);
+        }
+    }
+    (points, others)
+}
 
 #[cfg(test)]
 mod tests {

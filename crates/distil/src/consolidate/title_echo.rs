@@ -26,7 +26,7 @@ pub(super) fn leave_out_echo(text: &mut ObservationText) {
     if let [only] = sentences.as_slice()
         && goes_on(&text.title, only)
     {
-        text.title = only.trim_end_matches('.').to_owned();
+        text.title = without_cause_label(only.trim_end_matches('.'));
         text.narrative.clear();
         return;
     }

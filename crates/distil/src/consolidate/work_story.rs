@@ -7,16 +7,16 @@ use claude_mem_core::source::TextSource;
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::gates;
-use crate::past_tense::body_sentence_as_done;
+use crate::past_tense::BodyTense;
 use crate::ranker::{self, RankedSentence};
 use crate::report::without_line_numbers;
 use crate::sentences::{TextBlock, TextDocument};
 use crate::text::{capitalised, content_words, full_stop, shared};
 
 use super::frames::{ClaimFrame, DETAIL_WORTH_MIN, names_file};
-use super::narrative::{StoryBlock, StorySentence};
 use super::plan_reason;
 use super::split::{TextPlace, place_of};
+use super::story::{StoryBlock, StorySentence};
 use super::title_label;
 
 /// Weight of the cause that a plan names.
@@ -54,9 +54,16 @@ pub(super) fn reported_work(frame: &ClaimFrame<'_>) -> Vec<StorySentence> {
         let again = only_file.as_deref().filter(|_| place > 0);
         let bare = again.and_then(|file| item.strip_prefix(file)).map(capitalised);
         let text = bare.unwrap_or_else(|| (*item).to_owned());
-        StorySentence::single(REPORT_WEIGHT - 0.01 * place as f32, text)
+        // What was changed file by file is a list.
+        let block = if names_its_file(&text) { StoryBlock::List(String::new()) } else { StoryBlock::Single };
+        StorySentence { weight: REPORT_WEIGHT - 0.01 * place as f32, text, block }
     });
     told.collect()
+}
+
+/// Whether an item begins with the name of the file that it is about: "`list.rs`: Added a cursor".
+fn names_its_file(item: &str) -> bool {
+    item.starts_with('`') && item.split_once("`: ").is_some_and(|(file, _)| !file.contains(' '))
 }
 
 /// Whether an item of a report tells how something looks: it names style classes, or was done in a style sheet.
@@ -214,9 +221,10 @@ const LISTED_WEIGHT: f32 = 0.74;
 fn body_sentences(lead: &Claim) -> Vec<StorySentence> {
     let document = TextDocument::read(&lead.text);
     let count = document.sentences.len();
+    let tense = BodyTense::of(&lead.title, &document.sentences);
     let mut statements = Vec::new();
     for (index, sentence) in document.sentences.iter().enumerate() {
-        let text = body_sentence_as_done(&lead.title, sentence.text.trim_end_matches('.'));
+        let text = tense.told(sentence);
         if content_words(&text).len() < 4 || text.ends_with([':', '：']) {
             continue;
         }
@@ -232,7 +240,7 @@ fn body_sentences(lead: &Claim) -> Vec<StorySentence> {
         let weight = if lead.kind == ClaimKind::Commit { 1.0 } else { 0.8 };
         let block = match sentence.block {
             TextBlock::Prose => StoryBlock::Paragraph(u32::try_from(sentence.paragraph).unwrap_or(u32::MAX)),
-            _ => StoryBlock::List(sentence.section.clone()),
+            _ => StoryBlock::List(tense.told_intro(&sentence.section)),
         };
         statements.push(StorySentence { weight: weight * (least + share * ranked), text, block });
     }
