@@ -39,7 +39,7 @@ const REPEATED_SHARE: f32 = 0.6;
 const STATEMENT_WORDS_MIN: usize = 4;
 
 /// Characters of each subject in the title of a commit that came out under another one.
-const RENAMED_CHARS_MAX: usize = 48;
+const RENAMED_CHARS_MAX: usize = 68;
 
 /// Stands before an explanation that the record does not confirm.
 const UNCHECKED: &str = "The agent's explanation, not confirmed:";
@@ -221,11 +221,14 @@ impl Explanation {
         let (title, text) = match &self.ending {
             // Another session may have made that commit: the record shows what came out, not why.
             TroubleEnding::Renamed { written, shown } => {
-                let short = |title: &str| shorten(title, RENAMED_CHARS_MAX);
-                let title = format!("The commit “{}” is in the log as “{}”", short(written), short(shown));
+                let title = format!(
+                    "The change is in the log under another subject: “{}”",
+                    shorten(shown, RENAMED_CHARS_MAX)
+                );
+                let subjects = format!("Committed as “{written}”, it is in the log as “{shown}”.");
                 let stated =
                     if self.text.starts_with(&self.title) { String::new() } else { full_stop(&self.title) };
-                (title, joined([UNCHECKED, &stated, &self.text, &error]))
+                (title, joined([&subjects, UNCHECKED, &stated, &self.text, &error]))
             }
             ending => (self.title.clone(), joined(["", &self.text, &error, &ending.told()])),
         };
