@@ -431,7 +431,19 @@ pub(crate) fn without_line_numbers(text: &str) -> String {
         rest = after;
     }
     kept.push_str(rest);
-    kept
+    without_line_of(&kept)
+}
+
+/// "Changed the mode on line 79 of `list.rs`" → "Changed the mode in `list.rs`".
+fn without_line_of(text: &str) -> String {
+    let Some((before, rest)) = text.split_once(" on line ").or_else(|| text.split_once(" at line ")) else {
+        return text.to_owned();
+    };
+    let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    match after.strip_prefix(" of ").or_else(|| after.strip_prefix(" in ")) {
+        Some(file) if after.len() < rest.len() => format!("{before} in {file}"),
+        _ => text.to_owned(),
+    }
 }
 
 #[cfg(test)]

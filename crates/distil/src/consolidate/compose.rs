@@ -51,21 +51,17 @@ pub(super) fn compose_observations(
     vocabulary: &Vocabulary,
 ) -> Vec<ConsolidatedObservation> {
     let ended = open_items::ended(episodes);
-    let mut made: Vec<ConsolidatedObservation> = Vec::new();
+    // With the titles by which they are compared: the same plan in front of two decisions does not make them one.
+    let mut made: Vec<(String, ConsolidatedObservation)> = Vec::new();
     for frame in frames {
         let Some((mut observation, claims)) = compose(frame) else {
             continue;
         };
-        if frame.kind == FrameKind::Work
-            && let Some(later) = later_work(frame, frames)
-        {
-            observation.text.facts.push(format!("Later in the session: {later}"));
-        }
-        if is_refused(frame, &ended) {
-            observation.text.facts.push(REFUSED_FACT.to_owned());
-        }
-        if frame.kind == FrameKind::Decision {
-            decision_outcome::name_outcome(&mut observation, frame, episodes);
+        let own_title = observation.text.title.clone();
+        match frame.kind {
+            FrameKind::Work => observation.text.facts.extend(endings(frame, frames, &ended)),
+            FrameKind::Decision => decision_outcome::name_outcome(&mut observation, frame, episodes),
+            _ => {}
         }
         leave_out_echo(&mut observation.text);
         if is_bare_remark(frame, &observation.text) {
@@ -74,15 +70,19 @@ pub(super) fn compose_observations(
         let Some(observation) = draft::finish(observation, vocabulary) else {
             continue;
         };
-        let same = |known: &&mut ConsolidatedObservation| {
-            are_alike(&known.observation.text.title, &observation.text.title)
-        };
-        match made.iter_mut().find(same) {
-            Some(known) => known.claims.extend(claims),
-            None => made.push(ConsolidatedObservation { claims, observation }),
+        match made.iter_mut().find(|(title, _)| are_alike(title, &own_title)) {
+            Some((_, known)) => known.claims.extend(claims),
+            None => made.push((own_title, ConsolidatedObservation { claims, observation })),
         }
     }
-    made
+    made.into_iter().map(|(_, observation)| observation).collect()
+}
+
+/// What became of a change later in the session.
+fn endings(frame: &ClaimFrame<'_>, frames: &[ClaimFrame<'_>], ended: &TurnOutcome) -> Vec<String> {
+    let later = later_work(frame, frames).map(|later| format!("Later in the session: {later}"));
+    let refused = is_refused(frame, ended).then(|| REFUSED_FACT.to_owned());
+    later.into_iter().chain(refused).collect()
 }
 
 /// Whether nothing is left of what was found out but a title: a remark on the way.
