@@ -9,7 +9,7 @@ use crate::answers::told_answer;
 use crate::claim::{Claim, ClaimKind, EpisodeClaims, RunClaim};
 use crate::commands;
 use crate::gates;
-use crate::text::{capitalised, content_words, overlap, shared};
+use crate::text::{capitalised, content_words, lower_first, overlap, shared};
 use crate::turn_outcome::is_prose_file;
 use crate::user_acts;
 
@@ -157,7 +157,10 @@ fn learned<'c>(frames: &'c [ClaimFrame<'_>]) -> impl Iterator<Item = (f32, Strin
             .into_iter()
             .map(|(_, claim)| claim)
             .chain(remedies)
-            .map(|claim| (claim.worth, without_label(claim.headline())))
+            .map(|claim| {
+                let line = without_label(claim.headline());
+                (claim.worth, if frame.is_idea() { format!("An idea: {}", lower_first(&line)) } else { line })
+            })
             .collect::<Vec<_>>()
     })
 }

@@ -52,7 +52,7 @@ pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> 
     } else {
         made.text.narrative = without_bare_answer(&made.text.narrative);
     }
-    made.text.subtitle = if asks_for_ideas(frame.request) {
+    made.text.subtitle = if frame.is_idea() {
         IDEA.to_owned()
     } else {
         list_intro::subject_of(titled, &made.text.title).unwrap_or_default()
@@ -65,14 +65,6 @@ pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> 
 
 /// The subtitle of what was said about something that nobody has built.
 const IDEA: &str = "An idea under discussion";
-
-/// Words of a prompt that thinks aloud: what is answered need not be so.
-const IDEA_WORDS: &[&str] = &["an idea", "my idea", "ideas", "brainstorm", "strategiz", "what if "];
-
-fn asks_for_ideas(request: &str) -> bool {
-    let lower = request.to_lowercase();
-    IDEA_WORDS.iter().any(|word| lower.contains(word))
-}
 
 /// The narrative without a "No." whose question is not told.
 fn without_bare_answer(narrative: &str) -> String {

@@ -56,6 +56,9 @@ const SAME_WORK_OVERLAP: f32 = 0.5;
 /// The same for two commits of the same files.
 const SAME_COMMIT_OVERLAP: f32 = 0.34;
 
+/// Words of a prompt that thinks aloud: what is answered need not be so.
+const IDEA_WORDS: &[&str] = &["an idea", "my idea", "ideas", "brainstorm", "strategiz", "what if "];
+
 /// A detail of a change or finding must be this likely to be worth remembering.
 pub(super) const DETAIL_WORTH_MIN: f32 = 0.4;
 /// A commit whose body has this many characters explains itself.
@@ -110,6 +113,12 @@ impl<'c> ClaimFrame<'c> {
     /// Whether its report has a heading that names a repaired fault.
     pub(super) fn reports_repair(&self) -> bool {
         self.report.iter().any(|item| item.starts_with(FIXED_LABEL))
+    }
+
+    /// Whether it was said about something that nobody has built: the prompt thinks aloud.
+    pub(super) fn is_idea(&self) -> bool {
+        let lower = self.request.to_lowercase();
+        self.kind == FrameKind::Finding && IDEA_WORDS.iter().any(|word| lower.contains(word))
     }
 
     /// The worth of the detail that is most worth remembering.
