@@ -104,9 +104,20 @@ pub(super) fn cause_of_work(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
         }
     };
     let text = without_line_numbers(&text);
-    // The label is English, like the words that it introduces.
-    let label = if Language::detect(&text) == Language::English { "Cause: " } else { "" };
-    (!text.is_empty()).then(|| StorySentence::single(CAUSE_WEIGHT, format!("{label}{text}")))
+    (!text.is_empty()).then(|| StorySentence::single(CAUSE_WEIGHT, with_cause_label(&text)))
+}
+
+/// The label is English, like the words that it introduces.
+fn with_cause_label(text: &str) -> String {
+    let label = if Language::detect(text) == Language::English { "Cause: " } else { "" };
+    format!("{label}{text}")
+}
+
+/// What was said beside the text that tells a change. A cause is over with the change, so it is told as one.
+fn told_beside(claim: &Claim) -> String {
+    let passage = claim.passage();
+    let is_cause = claim.kind == ClaimKind::Cause && !gates::refers_back(&passage);
+    if is_cause { with_cause_label(&title_label::without_cause_label(&passage)) } else { passage }
 }
 
 /// The statements of the commits' bodies; those of a pull request only if no commit says more than its title.
@@ -162,7 +173,7 @@ pub(super) fn work_details(frame: &ClaimFrame<'_>, told_by_commit: bool) -> Told
                 told.story.push(StorySentence::of_claim(weight, claim));
             } else if adds_reason(claim) && landed.is_none_or(|landed| claim.at >= landed || explains(claim))
             {
-                told.extras.push(StorySentence::single(weight.min(EXTRA_WEIGHT_MAX), claim.passage()));
+                told.extras.push(StorySentence::single(weight.min(EXTRA_WEIGHT_MAX), told_beside(claim)));
             }
         }
     }
