@@ -251,8 +251,10 @@ fn candidates_among(
         ..RowFilter::default()
     };
     let ranking = RankingConfig { smoothing_docs: SMOOTHING_ROWS, ..RankingConfig::default() };
-    let gathered =
+    let mut gathered =
         collect_candidates(reads, &asking.query, &scope, allowed, retriever.as_deref_mut(), &ranking)?;
+    // How far the worker is with the session's own turns must not change what is told.
+    gathered.rows.retain(|_, row| ask.own.is_none() || row.document.session != ask.own);
     let may_govern =
         ask.threshold == EvidenceThreshold::Prompt && asking.query.words.len() <= PROMPT_WORDS_MAX;
     let logits = governing_logits(&gathered, retriever.as_deref().filter(|_| may_govern))?;

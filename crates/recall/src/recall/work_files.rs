@@ -4,7 +4,7 @@
 //! the names of files. Recently edited files count more, files that many sessions touch count less, and hub files
 //! ([`RecentFiles::is_hub`]) do not count.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::RecallQuery;
 use super::domain_stopwords::{WordSpecificity, word_specificity};
@@ -168,7 +168,7 @@ fn touched_files(reads: &StoreReader<'_>, matched: &[MatchedRow]) -> Result<Vec<
 /// How specific the words are that each path shares with the request.
 fn path_scores<'p>(asking: &PromptQuestion, paths: impl Iterator<Item = &'p str>) -> Vec<(&'p str, f64)> {
     let asked: HashSet<String> = asking.query.words.iter().map(|word| stem(word)).collect();
-    let split: Vec<(&str, HashSet<String>, HashSet<String>)> = paths
+    let split: Vec<(&str, BTreeSet<String>, BTreeSet<String>)> = paths
         .map(|path| {
             let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
             (path, path_stems(directory), path_stems(name))
@@ -223,8 +223,9 @@ fn is_spelled_out(path: &str, said: &[String]) -> bool {
         && said.windows(name.len()).any(|run| run == name.as_slice())
 }
 
-/// The stems of the words of a path: `src/HistoryCard.tsx` has "history" and "card".
-fn path_stems(path: &str) -> HashSet<String> {
+/// The stems of the words of a path: `src/HistoryCard.tsx` has "history" and "card". In order, because sums of weights
+/// in another order differ in their last bits, and so do the files that are told.
+fn path_stems(path: &str) -> BTreeSet<String> {
     let split = split_identifiers(path);
     words(path)
         .chain(words(&split))
