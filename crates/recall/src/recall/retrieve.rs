@@ -248,13 +248,13 @@ fn candidates_among(
         project: Some(ask.project),
         user_level: true,
         kinds: vec![RowKind::Observation, RowKind::Prompt],
+        // How far the worker is with the session's own turns must not change what is told.
+        except_session: ask.own,
         ..RowFilter::default()
     };
     let ranking = RankingConfig { smoothing_docs: SMOOTHING_ROWS, ..RankingConfig::default() };
-    let mut gathered =
+    let gathered =
         collect_candidates(reads, &asking.query, &scope, allowed, retriever.as_deref_mut(), &ranking)?;
-    // How far the worker is with the session's own turns must not change what is told.
-    gathered.rows.retain(|_, row| ask.own.is_none() || row.document.session != ask.own);
     let may_govern =
         ask.threshold == EvidenceThreshold::Prompt && asking.query.words.len() <= PROMPT_WORDS_MAX;
     let logits = governing_logits(&gathered, retriever.as_deref().filter(|_| may_govern))?;

@@ -106,9 +106,13 @@ impl WorkStore {
     }
 
     fn recalled(&self, prompt: &str, shown: &HashSet<RowId>) -> RecalledText {
+        self.recalled_in(None, prompt, shown)
+    }
+
+    fn recalled_in(&self, own: Option<SessionId>, prompt: &str, shown: &HashSet<RowId>) -> RecalledText {
         let ask = RecallQuery {
             project: self.project,
-            own: None,
+            own,
             prompt,
             shown,
             budget_tokens: 400,
@@ -241,4 +245,42 @@ fn name_of_several_files_spells_out_none() {
     ] {
         assert_eq!(spelled_out_file(prompt, paths.into_iter()), want, "{prompt}");
     }
+}
+
+#[test]
+fn rows_of_the_asking_session_change_nothing() {
+    let mut home = WorkStore::with_work();
+    let prompt = "the parcel labels print the sender at the wrong place, please fix the parcel printer";
+    let at = Millis(90_000);
+    let own = {
+        let project = home.project;
+        home.store
+            .write(|tx| {
+                tx.ensure_session(&NewSession {
+                    client: "claude-code",
+                    client_session: &ClientSessionId(format!("s{}", at.0)),
+                    project: Some(project),
+                    branch: None,
+                    transcript_path: None,
+                    origin: Origin::Agent,
+                    import_run: None,
+                    at,
+                })
+            })
+            .unwrap()
+    };
+    let before = home.recalled_in(Some(own), prompt, &HashSet::new());
+    assert!(before.text.contains("Parcel labels"), "{}", before.text);
+    // The worker stores the turn before, and the prompt itself, while the hook asks.
+    home.store
+        .write(|tx| {
+            for title in ["Parcel labels go to the printer of the depot", "The sender of a parcel is a label"]
+            {
+                let text = ObservationText::new(ObservationType::CHANGE, title);
+                add_work(tx, home.project, at, text, &["labels/src/depot.rs"])?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(home.recalled_in(Some(own), prompt, &HashSet::new()), before);
 }
