@@ -278,7 +278,7 @@ fn candidates_among(
             matched.push(MatchedRow {
                 row: row_id,
                 worth: of_kind.measure(candidate).worth,
-                session: candidate.document.session,
+                cosine: candidate.cosine,
             });
         }
         if hit.kind == RowKind::Prompt {

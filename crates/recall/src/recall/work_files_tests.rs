@@ -219,6 +219,26 @@ fn comments_on_a_change_bring_the_files_of_the_last_work() {
 }
 
 #[test]
+fn comments_are_on_the_files_that_the_sessions_before_touched_too() {
+    let mut store = WorkStore::with_work();
+    let main = ["api/src/zones.rs", "api/src/zone_store.rs"];
+    change(&mut store, 0, "Add shipping zones", &main);
+    let tests: Vec<String> = (0..9).map(|nth| format!("api/src/case{nth}.rs")).collect();
+    let all: Vec<&str> = main.into_iter().chain(tests.iter().map(String::as_str)).collect();
+    change(&mut store, 1, "Cover the shipping zones", &all);
+    let told = store.told("there are two new comments from the lintbot on the PR");
+    assert!(told.contains("likeliest first: api/src/zone_store.rs, api/src/zones.rs"), "{told}");
+}
+
+#[test]
+fn turn_about_something_else_speaks_less_for_its_files() {
+    let row = |cosine| MatchedRow { row: RowId::new(RowKind::Prompt, 1), worth: 4.0, cosine };
+    let [unknown, same, other] = [None, Some(0.5), Some(0.0)].map(|cosine| row(cosine).turn_worth());
+    assert_eq!(format!("{unknown} {same} {other}"), "4 4 2");
+    assert_eq!(format!("{}", row(Some(-0.9)).turn_worth()), "0");
+}
+
+#[test]
 fn file_whose_name_is_spelled_out_is_named() {
     let mut store = WorkStore::with_work();
     for (nth, town) in
