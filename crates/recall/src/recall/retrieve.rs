@@ -7,7 +7,7 @@ use super::governing_candidates::{governing_logits, likely_governing};
 use super::near_rows::{EarlierPrompt, LOOKED_AT, NearMemory, NearRows};
 use super::open_work::OpenWork;
 use super::prompt_kind::{PromptKind, named_files};
-use super::prompt_question::PROMPT_WORDS_MAX;
+use super::prompt_question::{PROMPT_WORDS_MAX, SELF_CONTAINED_WORDS};
 use super::recent_files::{LastWork, RecentFiles};
 use super::work_files::{MatchedRow, TURNS_MAX, WorkFiles, find_work_files};
 use super::{
@@ -137,9 +137,6 @@ fn pointers(
     named.sort_by_key(|near| std::cmp::Reverse(near.row.created_at));
     named.into_iter().take(POINTERS_MAX).map(|near| NearMemory { is_pointer: true, ..near.clone() }).collect()
 }
-
-/// Specific words of a prompt from which it says itself what it is about, or quotes a log that mentions much.
-const SELF_CONTAINED_WORDS: usize = 24;
 
 fn is_short(asking: &PromptQuestion) -> bool {
     asking.query.words.len() < SELF_CONTAINED_WORDS

@@ -219,6 +219,19 @@ fn comments_on_a_change_bring_the_files_of_the_last_work() {
 }
 
 #[test]
+fn comments_on_a_change_bring_no_files_of_an_earlier_review() {
+    let mut store = WorkStore::with_work();
+    change(&mut store, 0, "Address lintbot comments: weigh parcels in grams", &["api/src/scale.rs"]);
+    change(&mut store, 1, "Count gifts in the stock", &["api/src/gifts.rs", "api/src/gift_store.rs"]);
+    let told = store.told("please address the new comments of the lintbot");
+    assert!(told.contains("api/src/gifts.rs") && told.contains("api/src/gift_store.rs"), "{told}");
+    assert!(
+        !told.contains("likeliest first: api/src/scale.rs") && !told.contains(", api/src/scale.rs"),
+        "{told}"
+    );
+}
+
+#[test]
 fn comments_are_on_the_files_that_the_sessions_before_touched_too() {
     let mut store = WorkStore::with_work();
     let main = ["api/src/zones.rs", "api/src/zone_store.rs"];
