@@ -14,7 +14,9 @@ use super::recent_files::{READ_WEIGHT, RecentFiles, is_outside};
 use claude_mem_core::ids::{ObservationId, PromptId, SessionId};
 use claude_mem_search::analyzer::words;
 use claude_mem_search::stem::stem;
-use claude_mem_store::{PageRequest, RowFilter, RowId, RowKind, StoreError, StoreReader, split_identifiers};
+use claude_mem_store::{
+    Observation, PageRequest, RowFilter, RowId, RowKind, StoreError, StoreReader, split_identifiers,
+};
 
 /// Weights of a word in a file's own name and in its directory's; in a turn it is 1. A name says what the file holds, a
 /// turn what else was touched, too.
@@ -60,12 +62,15 @@ impl MatchedRow {
 pub(super) struct WorkFiles {
     pub paths: Vec<String>,
     pub sources: Vec<ObservationId>,
+    /// What was made of the turns whose prompts speak for the files, if no observation does by its own words.
+    pub of_turns: Vec<Observation>,
 }
 
 /// The files of one turn or observation, with their weights.
 struct TouchedFiles {
     worth: f64,
     source: Option<ObservationId>,
+    turn: Option<(SessionId, u32)>,
     files: HashMap<String, f64>,
 }
 
@@ -94,7 +99,8 @@ pub(super) fn find_work_files(
     let is_reviewed = last.is_some() && open_work == Some(OpenWork::Reviewed);
     let mut touched = touched_files(reads, if is_reviewed { &[] } else { matched })?;
     if let Some(last) = last {
-        let mut left = TouchedFiles { worth: LAST_WORK_WORTH, source: None, files: HashMap::new() };
+        let mut left =
+            TouchedFiles { worth: LAST_WORK_WORTH, source: None, turn: None, files: HashMap::new() };
         left.add(&last.edits, 1.0);
         touched.push(left);
     }
@@ -132,8 +138,33 @@ pub(super) fn find_work_files(
     let told = ranked.into_iter().filter(|(_, score)| *score >= best * SHARE_OF_BEST).take(FILES_MAX);
     let paths: Vec<String> = told.map(|(path, _)| path.to_owned()).collect();
     let speaks = |turn: &&TouchedFiles| paths.iter().any(|path| turn.files.contains_key(path));
-    let sources = touched.iter().filter(speaks).filter_map(|turn| turn.source).collect();
-    Ok(WorkFiles { paths, sources })
+    let sources: Vec<ObservationId> = touched.iter().filter(speaks).filter_map(|turn| turn.source).collect();
+    let turns = touched.iter().filter(speaks).filter_map(|turn| turn.turn);
+    let of_turns = if sources.is_empty() { memories_of_turns(reads, turns, &paths)? } else { Vec::new() };
+    Ok(WorkFiles { paths, sources, of_turns })
+}
+
+/// Memories of one session that are looked through.
+const SESSION_MEMORIES: u32 = 20;
+
+/// The memories that were made of these turns and are about one of the files, in the order of the turns.
+fn memories_of_turns(
+    reads: &StoreReader<'_>,
+    turns: impl Iterator<Item = (SessionId, u32)>,
+    paths: &[String],
+) -> Result<Vec<Observation>, StoreError> {
+    let mut found = Vec::new();
+    for (session, number) in turns {
+        let of_session = RowFilter { session: Some(session), ..RowFilter::default() };
+        let rows = reads.observations(&of_session, PageRequest::first(SESSION_MEMORIES))?.items;
+        let tells = |row: &Observation| {
+            let is_valid = !row.wrong && !row.held_back && row.replaced_by.is_none() && row.member.is_none();
+            let files = row.text.files_modified.iter();
+            is_valid && row.prompt_number == number && files.clone().any(|path| paths.contains(path))
+        };
+        found.extend(rows.into_iter().filter(tells));
+    }
+    Ok(found)
 }
 
 /// The files of these rows, or of their turns if a row has none of its own; each turn once.
@@ -141,7 +172,8 @@ fn touched_files(reads: &StoreReader<'_>, matched: &[MatchedRow]) -> Result<Vec<
     let mut found: Vec<TouchedFiles> = Vec::new();
     let mut seen: HashSet<(SessionId, u32)> = HashSet::new();
     for row in matched.iter().take(TURNS_MAX) {
-        let mut touched = TouchedFiles { worth: row.turn_worth(), source: None, files: HashMap::new() };
+        let mut touched =
+            TouchedFiles { worth: row.turn_worth(), source: None, turn: None, files: HashMap::new() };
         let turn = if row.row.kind == RowKind::Observation {
             let observation = reads.observation(ObservationId(row.row.row_id))?;
             if observation.wrong || observation.held_back || observation.replaced_by.is_some() {
@@ -162,6 +194,7 @@ fn touched_files(reads: &StoreReader<'_>, matched: &[MatchedRow]) -> Result<Vec<
             && touched.files.is_empty()
             && seen.insert((session, number))
         {
+            touched.turn = Some((session, number));
             let of_session = RowFilter { session: Some(session), ..RowFilter::default() };
             let summaries = reads.summaries(&of_session, PageRequest::first(SESSION_TURNS))?.items;
             for summary in summaries.iter().filter(|summary| summary.prompt_number == number) {

@@ -7,8 +7,10 @@ use super::*;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ProjectId};
-use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
-use claude_mem_store::{NewRowContext, NewSession, Store, StoreWriter};
+use claude_mem_core::memory::{
+    NewObservation, NewSummary, ObservationText, ObservationType, Origin, SummaryText,
+};
+use claude_mem_store::{NewPrompt, NewRowContext, NewSession, Store, StoreWriter};
 
 #[test]
 fn rare_word_of_a_file_name_outweighs_a_common_one() {
@@ -47,15 +49,9 @@ const WORK: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// Stores a session that changed these files, with one memory of it.
-fn add_work(
-    tx: &StoreWriter<'_>,
-    project: ProjectId,
-    at: Millis,
-    text: ObservationText,
-    files: &[&str],
-) -> Result<(), StoreError> {
-    let session = tx.ensure_session(&NewSession {
+/// The session that began at this time.
+fn session_at(tx: &StoreWriter<'_>, project: ProjectId, at: Millis) -> Result<SessionId, StoreError> {
+    tx.ensure_session(&NewSession {
         client: "claude-code",
         client_session: &ClientSessionId(format!("s{}", at.0)),
         project: Some(project),
@@ -64,7 +60,18 @@ fn add_work(
         origin: Origin::Agent,
         import_run: None,
         at,
-    })?;
+    })
+}
+
+/// Stores a session that changed these files, with one memory of it.
+fn add_work(
+    tx: &StoreWriter<'_>,
+    project: ProjectId,
+    at: Millis,
+    text: ObservationText,
+    files: &[&str],
+) -> Result<(), StoreError> {
+    let session = session_at(tx, project, at)?;
     let files_modified: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
     for file in &files_modified {
         tx.record_session_file(session, Some(project), file, true)?;
@@ -232,6 +239,62 @@ fn comments_on_a_change_bring_no_files_of_an_earlier_review() {
 }
 
 #[test]
+fn last_work_is_told_once_for_comments_on_it() {
+    let mut store = WorkStore::with_work();
+    change(&mut store, 0, "Count gifts in the stock", &["api/src/gifts.rs"]);
+    change(&mut store, 1, "Weigh parcels", &["api/src/scale.rs"]);
+    let first = store.recalled("please address the new comments of the lintbot", &HashSet::new());
+    assert!(first.text.contains("api/src/scale.rs"), "{}", first.text);
+    let shown = first.items.iter().map(|item| RowId::new(item.kind, item.row_id)).collect();
+    assert_eq!(store.recalled("check the comment of the lintbot again", &shown).text, "");
+}
+
+#[test]
+fn memory_of_an_earlier_prompt_is_named_for_the_files_of_its_turn() {
+    let mut store = WorkStore::with_work();
+    let (project, at) = (store.project, Millis(1_000 * WORK.len() as i64));
+    store
+        .store
+        .write(|tx| {
+            let session = session_at(tx, project, at)?;
+            let (_, number) = tx.create_prompt(&NewPrompt {
+                session,
+                project: Some(project),
+                prompt_id: None,
+                text: "the tickets of the harbour festival are printed upside down on receipts",
+                private: false,
+                origin: Origin::User,
+                import_run: None,
+                at,
+            })?;
+            let place = NewRowContext {
+                project: Some(project),
+                session: Some(session),
+                prompt_number: number,
+                made_by: "test",
+                ..NewRowContext::default()
+            };
+            let files = vec!["api/src/totals.rs".to_owned()];
+            tx.record_session_file(session, Some(project), &files[0], true)?;
+            let text = SummaryText { files_edited: files.clone(), ..SummaryText::default() };
+            tx.create_summary(
+                &NewSummary { text, created_at: at, ..NewSummary::default() },
+                session,
+                &place,
+            )?;
+            let text = ObservationText {
+                files_modified: files,
+                ..ObservationText::new(ObservationType::CHANGE, "Round totals to five cents")
+            };
+            tx.create_observation(&NewObservation::from_text(text, Origin::Agent, at), &place)?;
+            Ok(())
+        })
+        .unwrap();
+    let told = store.told("print the tickets of the harbour festival in colour");
+    assert!(told.contains("Round totals") && told.contains("api/src/totals.rs"), "{told}");
+}
+
+#[test]
 fn comments_are_on_the_files_that_the_sessions_before_touched_too() {
     let mut store = WorkStore::with_work();
     let main = ["api/src/zones.rs", "api/src/zone_store.rs"];
@@ -287,20 +350,7 @@ fn rows_of_the_asking_session_change_nothing() {
     let at = Millis(90_000);
     let own = {
         let project = home.project;
-        home.store
-            .write(|tx| {
-                tx.ensure_session(&NewSession {
-                    client: "claude-code",
-                    client_session: &ClientSessionId(format!("s{}", at.0)),
-                    project: Some(project),
-                    branch: None,
-                    transcript_path: None,
-                    origin: Origin::Agent,
-                    import_run: None,
-                    at,
-                })
-            })
-            .unwrap()
+        home.store.write(|tx| session_at(tx, project, at)).unwrap()
     };
     let before = home.recalled_in(Some(own), prompt, &HashSet::new());
     assert!(before.text.contains("Parcel labels"), "{}", before.text);
