@@ -83,3 +83,7 @@ pub(super) fn knows_work(
 fn is_shown(ask: &RecallQuery<'_>, row: &Observation) -> bool {
     ask.shown.contains(&RowId::new(RowKind::Observation, row.id.0))
 }
+
+#[cfg(test)]
+#[path = "pointers_tests.rs"]
+mod tests;
