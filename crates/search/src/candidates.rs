@@ -145,7 +145,15 @@ impl<'a> CandidateCollector<'a> {
 
     /// The nearest rows by vector that pass the filters.
     fn nearest_rows(&self, ranking: &RankingConfig) -> Result<Vec<RowId>, StoreError> {
-        let scores = self.matches.iter().map(|(key, near)| (*key, near.score));
+        let excepted: HashSet<RowId> = match self.scope.except_session {
+            Some(session) => {
+                let rows = self.reads.session_between(session, Millis(i64::MIN), Millis(i64::MAX))?;
+                rows.into_iter().map(|(_, key)| key).collect()
+            }
+            None => HashSet::new(),
+        };
+        let others = self.matches.iter().filter(|(key, _)| !excepted.contains(key));
+        let scores = others.map(|(key, near)| (*key, near.score));
         let mut near: Vec<(RowId, f64)> = scores.collect();
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let mut best = Vec::with_capacity(ranking.vector_candidates);
@@ -242,10 +250,11 @@ impl<'a> CandidateCollector<'a> {
 
     /// Whether a document is within the scope and filters.
     fn is_in_scope(&self, document: &IndexedDocument) -> Result<bool, StoreError> {
-        let RowFilter { since, until, .. } = self.scope;
+        let RowFilter { since, until, except_session, .. } = self.scope;
         let key = RowId::new(document.kind, document.row_id);
         let is_inside = self.scope.includes_owner(document.project, document.is_at_user_level())
             && self.scope.includes_kind(document.kind)
+            && (except_session.is_none() || document.session != *except_session)
             && since.is_none_or(|since| document.created_at >= since)
             && until.is_none_or(|until| document.created_at < until);
         match self.allowed {

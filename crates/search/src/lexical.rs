@@ -45,7 +45,7 @@ pub(super) fn lexical_candidates(
     let mut best = lookup.scored;
     // Newest first among equals.
     best.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-    let best = best.into_iter().map(|(place, _)| place);
+    let best = best.into_iter().map(|(place, _)| place).filter(|place| !reach.is_excepted(*place));
     if is_sifted { filter_postings(reads, scope, allowed, best, most) } else { Ok(best.take(most).collect()) }
 }
 

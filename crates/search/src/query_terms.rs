@@ -35,7 +35,8 @@ impl QueryTerms {
         reach: &Corpus,
         ranking: &RankingConfig,
     ) -> Result<Self, StoreError> {
-        let everywhere = reads.corpus(&RowFilter::default())?;
+        let everywhere =
+            reads.corpus(&RowFilter { except_session: reach.except_session(), ..RowFilter::default() })?;
         let rarity = |count: u64, of: &Corpus| {
             let all = of.doc_count() as f64 + ranking.smoothing_docs;
             (all / (count as f64 + 0.5)).ln().max(0.05)

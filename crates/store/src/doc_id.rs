@@ -8,7 +8,7 @@
 use rusqlite::OptionalExtension;
 
 use super::{RowFilter, RowKind, StoreError, StoreReader};
-use claude_mem_core::ids::ProjectId;
+use claude_mem_core::ids::{ProjectId, SessionId};
 
 const CLASS_BITS: u32 = 2;
 const SEQUENCE_BITS: u32 = 40;
@@ -83,12 +83,31 @@ impl DocIdRange {
 pub struct Corpus {
     owners: Vec<(ProjectId, i64)>,
     covers_all: bool,
+    except: Option<ExceptedSession>,
+}
+
+/// The session that a corpus leaves out, with its documents in id order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ExceptedSession {
+    session: SessionId,
+    doc_ids: Vec<DocId>,
 }
 
 impl Corpus {
     /// How many documents the corpus holds, removed ones included.
     pub fn doc_count(&self) -> u64 {
-        self.owners.iter().map(|(_, texts)| *texts as u64).sum()
+        let all: u64 = self.owners.iter().map(|(_, texts)| *texts as u64).sum();
+        all.saturating_sub(self.except.as_ref().map_or(0, |except| except.doc_ids.len() as u64))
+    }
+
+    /// The session that is left out.
+    pub fn except_session(&self) -> Option<SessionId> {
+        self.except.as_ref().map(|except| except.session)
+    }
+
+    /// Whether a document of its owners is left out.
+    pub fn is_excepted(&self, place: DocId) -> bool {
+        self.except.as_ref().is_some_and(|except| except.doc_ids.binary_search(&place).is_ok())
     }
 
     /// The id ranges to search.
@@ -144,7 +163,18 @@ impl StoreReader<'_> {
                 owners.push((owner, self.last_sequence(owner)?));
             }
         }
-        Ok(Corpus { owners, covers_all: is_everything })
+        let except = match scope.except_session {
+            Some(session) => Some(ExceptedSession { session, doc_ids: self.doc_ids_of_session(session)? }),
+            None => None,
+        };
+        Ok(Corpus { owners, covers_all: is_everything, except })
+    }
+
+    /// The documents of a session, in id order.
+    fn doc_ids_of_session(&self, session: SessionId) -> Result<Vec<DocId>, StoreError> {
+        let mut rows = self.0.prepare_cached("SELECT id FROM texts WHERE session_id = ?1 ORDER BY id")?;
+        let doc_ids = rows.query_map([session.0], |row| Ok(DocId(row.get(0)?)))?;
+        Ok(doc_ids.collect::<Result<_, _>>()?)
     }
 
     /// The highest sequence number of an owner; 0 if it has no documents.
@@ -182,7 +212,7 @@ mod tests {
 
     #[test]
     fn documents_of_an_owner_form_one_range() {
-        let reach = Corpus { owners: vec![(ProjectId(0), 10), (ProjectId(4), 100)], covers_all: false };
+        let reach = Corpus { owners: vec![(ProjectId(0), 10), (ProjectId(4), 100)], ..Corpus::default() };
         let inside = |span: &DocIdRange, place: DocId| (span.first..=span.last).contains(&place.0);
         let at = |owner, sequence| DocId::new(ProjectId(owner), sequence, RowKind::Prompt);
         let spans = reach.doc_id_ranges();

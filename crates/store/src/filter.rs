@@ -19,6 +19,8 @@ pub struct RowFilter {
     /// Observations only. With a project: also those at user level. Without one: only those.
     pub user_level: bool,
     pub session: Option<SessionId>,
+    /// Rows of all other sessions, and those without one.
+    pub except_session: Option<SessionId>,
     /// Empty: all kinds.
     pub kinds: Vec<RowKind>,
     /// Any of these; only observations have a type.
@@ -169,6 +171,9 @@ impl RowFilter {
         clause.and_owner(self.project, self.user_level);
         if let Some(session) = self.session {
             clause.and("session_id = ?", [Value::Integer(session.0)]);
+        }
+        if let Some(session) = self.except_session {
+            clause.and("session_id IS NOT ?", [Value::Integer(session.0)]);
         }
         if let Some(since) = self.since {
             clause.and("created_at_epoch >= ?", [Value::Integer(since.0)]);

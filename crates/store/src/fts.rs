@@ -203,13 +203,18 @@ impl StoreReader<'_> {
             places.push(place);
         })?;
         let count = places.len() as u64;
+        // A term that is too frequent to be listed is estimated: a few documents less do not change that.
+        let listed = |mut places: Vec<DocId>| {
+            places.retain(|place| !reach.is_excepted(*place));
+            Postings { doc_freq: places.len() as u64, doc_ids: Some(places) }
+        };
         match places.last() {
             Some(&furthest) if count == u64::from(EXACT_DOC_FREQ_MAX) => {
                 let looked_at = reach.docs_up_to(furthest).max(1);
                 let count = count as f64 * reach.doc_count() as f64 / looked_at as f64;
                 Ok(Postings { doc_freq: count as u64, doc_ids: None })
             }
-            _ => Ok(Postings { doc_freq: count, doc_ids: Some(places) }),
+            _ => Ok(listed(places)),
         }
     }
 }

@@ -23,7 +23,11 @@ pub(super) fn hand_over(resources: &mut HookResources<'_>, kind: HookEventKind, 
     if let Err(e) = connected {
         resources.log(&format!("failed to connect to the worker socket: {e}"));
     }
-    if may_start_worker && try_start_worker(resources) {
+    let is_started = may_start_worker && try_start_worker(resources);
+    if may_start_worker && start_worker::is_worker_starting(resources.dir) {
+        resources.worker.await_start();
+    }
+    if is_started {
         return;
     }
     if !must_drain(resources, kind) {

@@ -3,7 +3,7 @@
 //! The worker already has the encoder and the vectors loaded, so a hook asks it for memories. Every wait
 //! is bounded, and the caller falls back to lexical search in its own process.
 //!
-//! Invariant: a hook connects at most once, and a worker that it reached is woken: by the recall request,
+//! Invariant: a hook has at most one connection, and a worker that it reached is woken: by the recall request,
 //! or else by `wake` when the link is dropped.
 
 use std::io::{self, Read, Write};
@@ -24,8 +24,13 @@ use claude_mem_recall::recall_request::RecallRequest;
 /// finds the record.
 const RECALL_NOTED_MS: u64 = if cfg!(test) { 2_000 } else { 90 };
 
-/// Milliseconds that a hook waits for the worker's recall reply before it searches by itself.
-const RECALL_WORKER_MS: u64 = if cfg!(test) { 1_000 } else { 60 };
+/// Milliseconds that a hook waits for the worker's recall reply before it searches by itself, without vectors. A warm
+/// worker replies within 40 ms. One that has just started, or stores the turn before, takes up to 120 ms on two cores,
+/// and the same prompt must get the same memories then.
+const RECALL_WORKER_MS: u64 = if cfg!(test) { 1_000 } else { 500 };
+
+/// Milliseconds between two attempts to connect to a worker that is starting; it binds its socket within about 10 ms.
+const CONNECT_AGAIN_MS: u64 = 2;
 
 /// Maximum bytes of the worker's reply to a hook.
 const REPLY_BYTES_MAX: usize = 64 << 10;
@@ -36,6 +41,8 @@ pub struct WorkerLink {
     socket: PathBuf,
     owner: Uid,
     state: LinkState,
+    /// A worker was started just now and has no socket yet.
+    is_starting: bool,
 }
 
 #[derive(Debug)]
@@ -49,7 +56,12 @@ enum LinkState {
 
 impl WorkerLink {
     pub fn new(socket: PathBuf) -> Self {
-        Self { socket, owner: rustix::process::getuid(), state: LinkState::Untried }
+        Self { socket, owner: rustix::process::getuid(), state: LinkState::Untried, is_starting: false }
+    }
+
+    /// Makes a recall request wait for a worker that was started just now.
+    pub fn await_start(&mut self) {
+        self.is_starting = true;
     }
 
     /// Connects, unless that was tried before. Returns false if no worker runs, and an error if the
@@ -96,6 +108,11 @@ impl WorkerLink {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         self.connect()?;
+        while self.is_starting && !matches!(self.state, LinkState::Idle(_)) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(CONNECT_AGAIN_MS));
+            self.state = LinkState::Untried;
+            self.connect()?;
+        }
         let LinkState::Idle(mut stream) = std::mem::replace(&mut self.state, LinkState::Done) else {
             return Ok(None);
         };

@@ -96,6 +96,35 @@ fn silent_worker_times_out() {
 }
 
 #[test]
+fn worker_that_is_starting_is_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let socket = dir.path().join("worker.sock");
+    let mut link = WorkerLink::new(socket.clone());
+    assert!(!link.connect().unwrap(), "no worker runs");
+    link.await_start();
+    let served = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        let listener = UnixListener::bind(&socket).unwrap();
+        reply_with("{\"text\":\"rounded up\"}\n")(listener.accept().unwrap().0)
+    });
+    let reply = link.request_recall(&moment()).unwrap();
+    assert_eq!(reply, Some(RecallReply { text: "rounded up".into() }));
+    served.join().unwrap();
+}
+
+#[test]
+fn worker_that_does_not_start_is_given_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut link = WorkerLink::new(dir.path().join("worker.sock"));
+    link.await_start();
+    let began = Instant::now();
+    assert_eq!(link.request_recall(&moment()).unwrap(), None);
+    let waited = began.elapsed();
+    assert!(waited >= Duration::from_millis(RECALL_WORKER_MS), "{waited:?}");
+    assert!(waited < Duration::from_millis(40 * RECALL_WORKER_MS), "{waited:?}");
+}
+
+#[test]
 fn garbage_reply_is_an_error() {
     for garbage in ["rounded up\n", "{\"text\":7}\n", "[]\n", "\n", "{\"text\":\"no end"] {
         let worker = worker(move |mut stream| {

@@ -16,7 +16,7 @@ pub(super) enum WordSpecificity {
 pub(super) fn word_specificity(stem: &str) -> WordSpecificity {
     if ROUTINE.binary_search(&stem).is_ok() {
         WordSpecificity::Nothing
-    } else if PLAIN.binary_search(&stem).is_ok() {
+    } else if PLAIN.binary_search(&stem).is_ok() || PROCESS.binary_search(&stem).is_ok() {
         WordSpecificity::Half
     } else {
         WordSpecificity::All
@@ -155,14 +155,19 @@ const PLAIN: &[&str] = &[
     "written", "wrong", "wrote", "yank", "year", "yet", "york", "young", "zero",
 ];
 
+/// How every change gets into a project, whatever it is about; manuals do not speak of it, prompts do. Half weight, as
+/// "pull" and "request" have.
+const PROCESS: &[&str] = &["ci", "merg", "mr", "pr", "review"];
+
 #[cfg(test)]
 mod tests {
-    use super::{PLAIN, ROUTINE, WordSpecificity, word_specificity};
+    use super::{PLAIN, PROCESS, ROUTINE, WordSpecificity, word_specificity};
     use claude_mem_search::stem::stem;
 
     #[test]
     fn the_tables_are_sorted_and_apart() {
-        assert!(ROUTINE.is_sorted() && PLAIN.is_sorted());
+        assert!(ROUTINE.is_sorted() && PLAIN.is_sorted() && PROCESS.is_sorted());
+        assert!(PROCESS.iter().all(|word| PLAIN.binary_search(word).is_err()));
         assert!(ROUTINE.iter().all(|word| PLAIN.binary_search(word).is_err()));
     }
 
@@ -174,6 +179,7 @@ mod tests {
             ("settings", WordSpecificity::Nothing),
             ("process", WordSpecificity::Half),
             ("thread", WordSpecificity::Half),
+            ("reviews", WordSpecificity::Half),
             ("invoices", WordSpecificity::All),
             ("parcels", WordSpecificity::All),
         ] {

@@ -18,6 +18,7 @@ mod memory_files;
 mod near_rows;
 mod newest;
 mod open_work;
+mod pointers;
 mod prompt;
 mod prompt_kind;
 mod prompt_question;

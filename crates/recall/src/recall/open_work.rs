@@ -4,8 +4,11 @@
 //! Such a prompt says what came back and not what the work was: the reviewer's name and the word "comments" find
 //! whatever was reviewed last year. What it refers to is what the last session left behind.
 
+use std::collections::HashSet;
+
 use super::prompt_kind::reports_trouble;
-use claude_mem_search::analyzer::words;
+use claude_mem_search::analyzer::{is_stop_word, words};
+use claude_mem_search::stem::stem;
 
 /// Names of a change under review; sorted.
 const REVIEWED: &[&str] = &["mr", "mrs", "pr", "prs"];
@@ -66,9 +69,34 @@ impl OpenWork {
     }
 }
 
+/// Stems of words by which people speak of a review, whatever was reviewed; sorted.
+#[rustfmt::skip]
+const REVIEW_STEMS: &[&str] = &[
+    "address", "applic", "batch", "bot", "bunch", "comment", "feedback", "find", "list", "minor", "open", "outstand", "point",
+    "pr", "pull", "rais", "remark", "repli", "request", "resolv", "review", "suggest", "unresolv", "valid",
+];
+/// Words between "comments" and "from", by which the reviewer is named: "comments on the pull request from the bot".
+const REVIEWER_DISTANCE_MAX: usize = 5;
+
+/// Words of a prompt about comments that say that there was a review and who reviewed. They find other reviews, and not
+/// what these comments are about.
+pub(super) fn review_words(text: &str) -> HashSet<String> {
+    let all: Vec<String> = words(text).collect();
+    let mut found: HashSet<String> =
+        all.iter().filter(|word| REVIEW_STEMS.binary_search(&stem(word).as_str()).is_ok()).cloned().collect();
+    for (at, _) in all.iter().enumerate().filter(|(_, word)| stem(word) == "comment") {
+        let after = &all[at + 1..(at + 1 + REVIEWER_DISTANCE_MAX).min(all.len())];
+        let by = after.iter().position(|word| matches!(word.as_str(), "by" | "from"));
+        let by = by.and_then(|by| all[at + by + 2..].iter().find(|word| !is_stop_word(word)));
+        let before = at.checked_sub(1).map(|before| &all[before]).filter(|word| !is_stop_word(word));
+        found.extend(by.or(before).cloned());
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{DEFINITE, IN_SOURCE_TEXT, OpenWork, REVIEWED, REVIEWING};
+    use super::{DEFINITE, IN_SOURCE_TEXT, OpenWork, REVIEW_STEMS, REVIEWED, REVIEWING, review_words};
 
     #[test]
     fn open_work_is_told_from_new_work() {
@@ -93,7 +121,27 @@ mod tests {
     }
 
     #[test]
+    fn reviewer_is_no_subject() {
+        for (prompt, want) in [
+            ("there are three new comments from the lintbot", &["comments", "lintbot"][..]),
+            ("address the lintbot comments on the PR", &["address", "comments", "lintbot", "pr"]),
+            (
+                "comments on the pull request by dana, one about the basket",
+                &["comments", "dana", "pull", "request"],
+            ),
+        ] {
+            let mut found: Vec<String> = review_words(prompt).into_iter().collect();
+            found.sort();
+            assert_eq!(found, want, "{prompt}");
+        }
+    }
+
+    #[test]
     fn tables_are_sorted() {
-        assert!([REVIEWED, DEFINITE, REVIEWING, IN_SOURCE_TEXT].iter().all(|table| table.is_sorted()));
+        assert!(
+            [REVIEWED, DEFINITE, REVIEWING, IN_SOURCE_TEXT, REVIEW_STEMS]
+                .iter()
+                .all(|table| table.is_sorted())
+        );
     }
 }

@@ -57,6 +57,13 @@ const REQUEST_WORDS: &[&str] = &["bitte", "lets", "please", "давай", "по�
 /// Verbs after "I" by which somebody thinks aloud; sorted.
 const THINKING: &[&str] =
     &["am", "feel", "guess", "honestly", "like", "mean", "think", "thought", "wanted", "wonder"];
+/// Verbs at the start of a request, which may end as a question: "make it wider, and perhaps blue?". Sorted.
+#[rustfmt::skip]
+const IMPERATIVES: &[&str] = &[
+    "add", "adjust", "align", "allow", "build", "change", "clean", "create", "disable", "display", "enable", "ensure", "extract",
+    "fix", "hide", "implement", "improve", "increase", "insert", "make", "move", "put", "reduce", "refactor", "remove", "rename",
+    "replace", "rewrite", "show", "sort", "split", "update", "use", "write",
+];
 /// Stems of verbs whose work is done outside of files; sorted.
 const PROCESS_STEPS: &[&str] = &[
     "commit", "deploi", "merg", "publish", "pull", "push", "rebas", "releas", "ship", "squash", "switch",
@@ -76,7 +83,12 @@ impl PromptKind {
         if rest.clone().next().is_some_and(|verb| PROCESS_STEPS.contains(&stem(verb).as_str())) {
             return Self::Talk;
         }
-        if asks_for_work {
+        let is_imperative = rest.clone().next().is_some_and(|verb| IMPERATIVES.contains(&verb.as_str()));
+        let is_interrogative = all
+            .iter()
+            .find(|word| !OPENERS.contains(&word.as_str()))
+            .is_some_and(|first| INTERROGATIVES.contains(&first.as_str()));
+        if asks_for_work || (is_imperative && !is_interrogative) {
             return Self::Request;
         }
         let mut said = all.iter().map(String::as_str).skip_while(|word| OPENERS.contains(word));
@@ -159,6 +171,8 @@ mod tests {
             ("can we merge this and release it", PromptKind::Talk),
             ("почему очередь пуста", PromptKind::Talk),
             ("исправь форму входа", PromptKind::Request),
+            ("Make both buttons wider, and maybe put a frame around them?", PromptKind::Request),
+            ("do we use the buttons?", PromptKind::Talk),
             (&plan, PromptKind::HandOff),
         ] {
             assert_eq!(PromptKind::of_prompt(prompt), want, "{prompt}");

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::domain_stopwords::{WordSpecificity, word_specificity};
 use super::function_words::{is_foreign, is_function_word};
+use super::open_work::{OpenWork, review_words};
 use super::request_words::{asked_action, asked_thing, content_stems, spelled_out};
 use claude_mem_search::SearchQuery;
 use claude_mem_search::analyzer::{is_stop_word, words};
@@ -14,6 +15,9 @@ use claude_mem_search::stem::stem;
 const WORDS_MIN: usize = 2;
 /// Telling words that are asked about. A prompt of more is a pasted text.
 const WORDS_MAX: usize = 96;
+
+/// Telling words from which a prompt says itself what it is about, or quotes a log that mentions much.
+pub(super) const SELF_CONTAINED_WORDS: usize = 24;
 
 /// Telling words of a prompt that is compared by meaning. A report of more words is near to much, and has
 /// enough words to be compared by them.
@@ -51,7 +55,13 @@ impl PromptQuestion {
         let action = asked_action(text).filter(|_| is_short);
         let thing = asked_thing(text).filter(|_| is_short);
         let asked: Vec<&str> = action.iter().chain(&thing).map(String::as_str).collect();
-        let words = if is_short { telling_words_of(&spelled, &asked) } else { plain };
+        let is_reviewed =
+            plain.len() < SELF_CONTAINED_WORDS && OpenWork::of_prompt(text) == Some(OpenWork::Reviewed);
+        let mut words = if is_short { telling_words_of(&spelled, &asked) } else { plain };
+        if is_reviewed {
+            let of_review = review_words(&spelled);
+            words.retain(|word| !of_review.contains(word));
+        }
         let query = SearchQuery::from_prompt(&spelled, words);
         let tells = query.words.iter().filter(|word| is_telling(word)).count();
         let is_brief = tells < WORDS_MIN && names.is_empty();
@@ -61,7 +71,11 @@ impl PromptQuestion {
         // Everyday words alone say little, but a title may have all of them.
         let subjects = content.iter().filter(|word| !SMALL_TALK.contains(&word.as_str())).count();
         let says_enough = is_short && subjects >= WHOLE_PROMPT_WORDS_MIN;
-        let asks = !is_brief || says_enough || action.is_some() || query.words.iter().any(has_subject);
+        let asks = is_reviewed
+            || !is_brief
+            || says_enough
+            || action.is_some()
+            || query.words.iter().any(has_subject);
         let in_order = if is_short { stems_in_order(text) } else { Vec::new() };
         asks.then(|| Self {
             query,

@@ -205,3 +205,17 @@ fn name_and_a_word_are_no_evidence_in_a_long_text() {
         assert_eq!(EvidenceThreshold::Prompt.clears(&evidence), want, "{prompt_size:?}");
     }
 }
+
+#[test]
+fn plan_is_not_told_what_it_says_itself() {
+    let home = home(&[BY_KEY]);
+    let steps = "Then do one more step. ".repeat(30);
+    let plan =
+        |said: &str| format!("Implement this plan. Change src/limits.rs and its callers. {said} {steps}");
+    let part = plan("Partners are refused by allow_request: give each key a token bucket.");
+    assert!(home.told(&part).contains("token bucket"), "{}", home.told(&part));
+    let whole = plan(
+        "The agent found that allow_request uses a token bucket per key: it has a bucket of 40 per key, refilled with 2 per second.",
+    );
+    assert_eq!(home.told(&whole), "");
+}

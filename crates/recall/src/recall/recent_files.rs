@@ -29,12 +29,7 @@ pub(super) struct LastWork {
     pub session: SessionId,
     /// The files that it edited, hub files apart.
     pub edits: Vec<String>,
-    /// That session, and the ones shortly before it that touched files.
-    pub sessions: HashSet<SessionId>,
 }
-
-/// Sessions that one piece of work takes, rarely more.
-const WORK_SESSIONS: u32 = 3;
 
 /// The files of the latest sessions, own session apart.
 #[derive(Debug, Default)]
@@ -63,13 +58,8 @@ impl RecentFiles {
     fn find_last_work(&self, touched: &[SessionFile]) -> Option<LastWork> {
         let speaks = |file: &&SessionFile| file.edited && !is_outside(&file.path) && !self.is_hub(&file.path);
         let last = touched.iter().find(speaks)?;
-        let is_near = |file: &&SessionFile| file.sessions_ago < last.sessions_ago + WORK_SESSIONS;
         let of_last = touched.iter().filter(speaks).filter(|file| file.session == last.session);
-        Some(LastWork {
-            session: last.session,
-            edits: of_last.map(|file| file.path.clone()).collect(),
-            sessions: touched.iter().filter(is_near).map(|file| file.session).collect(),
-        })
+        Some(LastWork { session: last.session, edits: of_last.map(|file| file.path.clone()).collect() })
     }
 
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {

@@ -6,9 +6,11 @@ use super::evidence::{EvidenceJudge, GoverningVerdict, MatchEvidence};
 use super::governing_candidates::{governing_logits, likely_governing};
 use super::near_rows::{EarlierPrompt, LOOKED_AT, NearMemory, NearRows};
 use super::open_work::OpenWork;
-use super::prompt_kind::{PromptKind, named_files};
-use super::prompt_question::PROMPT_WORDS_MAX;
-use super::recent_files::{LastWork, RecentFiles};
+use super::pointers::{knows_work, last_memory, select_pointers};
+use super::prompt_kind::PromptKind;
+use super::prompt_question::{PROMPT_WORDS_MAX, SELF_CONTAINED_WORDS};
+use super::recent_files::RecentFiles;
+use super::request_words::content_stems;
 use super::work_files::{MatchedRow, TURNS_MAX, WorkFiles, find_work_files};
 use super::{
     EvidenceThreshold, MEMORIES_MAX, PromptQuestion, RecallQuery, governing, newest, recap_first, remedy,
@@ -19,12 +21,12 @@ use claude_mem_core::memory::{ObservationType, Origin};
 use claude_mem_search::candidates::collect_candidates;
 use claude_mem_search::rank::rank_candidates;
 use claude_mem_search::{AllowedRows, RankingConfig, VectorRetriever};
-use claude_mem_store::{Observation, PageRequest, RowFilter, RowId, RowKind, StoreError, StoreReader};
+use claude_mem_store::{Observation, RowFilter, RowId, RowKind, StoreError, StoreReader};
 
 /// Documents added to the corpus size: in a project of three memories every word is frequent.
 const SMOOTHING_ROWS: f64 = 20.0;
 /// Minimum worth of a further memory, as a share of the best one's.
-const WORTH_OF_BEST: f64 = 0.6;
+pub(super) const WORTH_OF_BEST: f64 = 0.6;
 /// Maximum earlier prompts considered.
 const EARLIER_PROMPTS_MAX: usize = 4;
 
@@ -44,6 +46,7 @@ pub(super) fn retrieve_memories(
     let kind = PromptKind::of_prompt(ask.prompt);
     if kind == PromptKind::HandOff {
         found.retain(|near| is_knowledge(&near.row) || near.evidence.surprise >= SAME_WORK_SURPRISE);
+        found.retain(|near| tells_more_than(&near.row, &asking.content));
     }
     let recent = RecentFiles::load(reads, ask)?;
     let open_work = match OpenWork::of_prompt(ask.prompt) {
@@ -52,11 +55,16 @@ pub(super) fn retrieve_memories(
         }
         _ => None,
     };
+    // Comments bring the same files each time.
+    let open_work = match (open_work, recent.last_work()) {
+        (Some(OpenWork::Reviewed), Some(last)) if knows_work(reads, ask, last)? => None,
+        _ => open_work,
+    };
     let work = match kind {
         PromptKind::Request => find_work_files(reads, ask, asking, &matched, &recent, open_work)?,
         PromptKind::Talk | PromptKind::HandOff => WorkFiles::default(),
     };
-    let mut pointers = pointers(ask, asking, &found, &work);
+    let mut pointers = select_pointers(ask, asking, &found, &work);
     if let Some(last) = open_work.and(recent.last_work())
         && pointers.is_empty()
         && !work.paths.is_empty()
@@ -105,42 +113,6 @@ pub(super) fn retrieve_memories(
     Ok(NearRows { memories: found, work_files: work.paths, hub_files: recent.hubs(), ..NearRows::default() })
 }
 
-/// Maximum memories that are named beside the files of their work.
-const POINTERS_MAX: usize = 2;
-
-/// Share of a longer prompt's words that such a memory needs: of many words some are shared by chance.
-const POINTER_SHARE_MIN: f64 = 0.2;
-
-/// The memories that speak for the files of a request, and were not shown yet. None for a request that names its
-/// file: its place is known.
-fn pointers(
-    ask: &RecallQuery<'_>,
-    asking: &PromptQuestion,
-    found: &[NearMemory],
-    work: &WorkFiles,
-) -> Vec<NearMemory> {
-    if named_files(ask.prompt) > 0 {
-        return Vec::new();
-    }
-    let is_shown = |near: &NearMemory| ask.shown.contains(&RowId::new(RowKind::Observation, near.row.id.0));
-    let share_min = if asking.query.words.len() > PROMPT_WORDS_MAX { POINTER_SHARE_MIN } else { 0.0 };
-    let speaks = |near: &&NearMemory| {
-        work.sources.contains(&near.row.id)
-            && !is_shown(near)
-            && near.who.is_none()
-            && near.evidence.share >= share_min
-    };
-    let mut named: Vec<&NearMemory> = found.iter().filter(speaks).collect();
-    let best = named.iter().map(|near| near.evidence.worth).fold(0.0, f64::max);
-    named.retain(|near| near.evidence.worth >= best * WORTH_OF_BEST);
-    // Work goes on where it was left: of equal ones the newest.
-    named.sort_by_key(|near| std::cmp::Reverse(near.row.created_at));
-    named.into_iter().take(POINTERS_MAX).map(|near| NearMemory { is_pointer: true, ..near.clone() }).collect()
-}
-
-/// Specific words of a prompt from which it says itself what it is about, or quotes a log that mentions much.
-const SELF_CONTAINED_WORDS: usize = 24;
-
 fn is_short(asking: &PromptQuestion) -> bool {
     asking.query.words.len() < SELF_CONTAINED_WORDS
 }
@@ -151,26 +123,6 @@ fn has_own_edits(reads: &StoreReader<'_>, ask: &RecallQuery<'_>) -> Result<bool,
     Ok(edited.is_some_and(|(_, count)| count > 0))
 }
 
-/// Memories of a session that are looked through.
-const SESSION_MEMORIES: u32 = 20;
-
-/// The newest change that the last work made and that was not shown yet.
-fn last_memory(
-    reads: &StoreReader<'_>,
-    ask: &RecallQuery<'_>,
-    last: &LastWork,
-) -> Result<Option<NearMemory>, StoreError> {
-    let of_session = RowFilter { session: Some(last.session), ..RowFilter::default() };
-    let rows = reads.observations(&of_session, PageRequest::first(SESSION_MEMORIES))?.items;
-    let tells = |row: &Observation| {
-        let is_valid = !row.wrong && !row.held_back && row.replaced_by.is_none() && row.member.is_none();
-        let is_shown = ask.shown.contains(&RowId::new(RowKind::Observation, row.id.0));
-        let files = row.text.files_modified.iter();
-        is_valid && !is_shown && files.clone().any(|path| last.edits.contains(path))
-    };
-    Ok(rows.into_iter().find(tells).map(NearMemory::pointer_to))
-}
-
 /// Surprise from which a change is about the very work that a plan describes.
 const SAME_WORK_SURPRISE: f64 = 4.0;
 
@@ -178,6 +130,16 @@ const SAME_WORK_SURPRISE: f64 = 4.0;
 fn is_knowledge(row: &Observation) -> bool {
     let is_stated = matches!(row.origin, Origin::User | Origin::Manual);
     is_stated || [ObservationType::DECISION, ObservationType::DISCOVERY].contains(&row.text.kind)
+}
+
+/// Share of a memory's words that a plan must not have. The plan may come from the conversation that the memory does.
+const NEW_WORDS_MIN: f64 = 0.25;
+
+/// Whether a memory says more than a plan that has these words.
+fn tells_more_than(row: &Observation, said: &HashSet<String>) -> bool {
+    let told = content_stems(&format!("{} {}", row.text.title, row.text.narrative));
+    let new = told.iter().filter(|word| !said.contains(*word)).count();
+    new as f64 >= NEW_WORDS_MIN * told.len() as f64
 }
 
 /// Factor by which the evidence for another member's memory must exceed that for one's own.
@@ -248,6 +210,8 @@ fn candidates_among(
         project: Some(ask.project),
         user_level: true,
         kinds: vec![RowKind::Observation, RowKind::Prompt],
+        // How far the worker is with the session's own turns must not change what is told.
+        except_session: ask.own,
         ..RowFilter::default()
     };
     let ranking = RankingConfig { smoothing_docs: SMOOTHING_ROWS, ..RankingConfig::default() };
@@ -276,7 +240,7 @@ fn candidates_among(
             matched.push(MatchedRow {
                 row: row_id,
                 worth: of_kind.measure(candidate).worth,
-                session: candidate.document.session,
+                cosine: candidate.cosine,
             });
         }
         if hit.kind == RowKind::Prompt {

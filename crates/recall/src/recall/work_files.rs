@@ -4,33 +4,40 @@
 //! the names of files. Recently edited files count more, files that many sessions touch count less, and hub files
 //! ([`RecentFiles::is_hub`]) do not count.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::RecallQuery;
 use super::domain_stopwords::{WordSpecificity, word_specificity};
 use super::open_work::OpenWork;
 use super::prompt_question::PromptQuestion;
-use super::recent_files::{LastWork, READ_WEIGHT, RecentFiles, is_outside};
+use super::recent_files::{READ_WEIGHT, RecentFiles, is_outside};
 use claude_mem_core::ids::{ObservationId, PromptId, SessionId};
 use claude_mem_search::analyzer::words;
 use claude_mem_search::stem::stem;
-use claude_mem_store::{PageRequest, RowFilter, RowId, RowKind, StoreError, StoreReader, split_identifiers};
+use claude_mem_store::{
+    Observation, PageRequest, RowFilter, RowId, RowKind, StoreError, StoreReader, split_identifiers,
+};
 
-/// Weight of a word in a directory's name; in the file's own name it is 1.
-const DIRECTORY_WEIGHT: f64 = 0.4;
+/// Weights of a word in a file's own name and in its directory's; in a turn it is 1. A name says what the file holds, a
+/// turn what else was touched, too.
+const NAME_WEIGHT: f64 = 1.5;
+const DIRECTORY_WEIGHT: f64 = 0.6;
 /// Factor of a file that no recent session touched, and the most that recent sessions add to it.
 const STALE_FACTOR: f64 = 0.6;
 const RECENT_FACTOR_MAX: f64 = 1.0;
 /// Turns looked at.
 pub(super) const TURNS_MAX: usize = 10;
-/// Files told.
-const FILES_MAX: usize = 6;
+/// Files told: all that one change touched, as a rule, if they are equally likely.
+const FILES_MAX: usize = 8;
 /// Share of the best file's score that a further one needs.
-const SHARE_OF_BEST: f64 = 0.2;
+const SHARE_OF_BEST: f64 = 0.3;
 /// Summed score of the best three files from which they are told.
 const SCORE_MIN: f64 = 8.0;
 /// What the last work counts for a request that refers to it, as the summed weight of shared words.
 const LAST_WORK_WORTH: f64 = 5.0;
+/// Added to the similarity in meaning, which the shared words of a turn are multiplied by: words that are shared by
+/// chance are in turns about something else. At the similarity of a turn about the same (0.5) they count in full.
+const CLOSENESS_MORE: f64 = 0.5;
 /// Turns of one session that are read.
 const SESSION_TURNS: u32 = 200;
 
@@ -39,7 +46,15 @@ const SESSION_TURNS: u32 = 200;
 pub(super) struct MatchedRow {
     pub row: RowId,
     pub worth: f64,
-    pub session: Option<SessionId>,
+    /// Similarity in meaning; `None` without vectors.
+    pub cosine: Option<f64>,
+}
+
+impl MatchedRow {
+    /// How much its turn speaks for the files that it touched.
+    fn turn_worth(&self) -> f64 {
+        self.worth * self.cosine.map_or(1.0, |cosine| (cosine + CLOSENESS_MORE).max(0.0))
+    }
 }
 
 /// The likely files of a request, best first, and the observations that speak for them.
@@ -47,12 +62,15 @@ pub(super) struct MatchedRow {
 pub(super) struct WorkFiles {
     pub paths: Vec<String>,
     pub sources: Vec<ObservationId>,
+    /// What was made of the turns whose prompts speak for the files, if no observation does by its own words.
+    pub of_turns: Vec<Observation>,
 }
 
 /// The files of one turn or observation, with their weights.
 struct TouchedFiles {
     worth: f64,
     source: Option<ObservationId>,
+    turn: Option<(SessionId, u32)>,
     files: HashMap<String, f64>,
 }
 
@@ -67,7 +85,8 @@ impl TouchedFiles {
 }
 
 /// The likely files of this request; none without enough evidence. Of a request about open work, the last work counts
-/// as one more turn; comments on it need no further evidence, and older turns do not count for them.
+/// as one more turn; comments on it need no further evidence, and no other turn counts for them: the words of a review
+/// find other reviews.
 pub(super) fn find_work_files(
     reads: &StoreReader<'_>,
     ask: &RecallQuery<'_>,
@@ -78,14 +97,10 @@ pub(super) fn find_work_files(
 ) -> Result<WorkFiles, StoreError> {
     let last = open_work.and(recent.last_work());
     let is_reviewed = last.is_some() && open_work == Some(OpenWork::Reviewed);
-    let is_of_it = |row: &&MatchedRow| {
-        let of_last = |last: &LastWork| row.session.is_some_and(|session| last.sessions.contains(&session));
-        !is_reviewed || last.is_some_and(of_last)
-    };
-    let matched: Vec<MatchedRow> = matched.iter().filter(is_of_it).copied().collect();
-    let mut touched = touched_files(reads, &matched)?;
+    let mut touched = touched_files(reads, if is_reviewed { &[] } else { matched })?;
     if let Some(last) = last {
-        let mut left = TouchedFiles { worth: LAST_WORK_WORTH, source: None, files: HashMap::new() };
+        let mut left =
+            TouchedFiles { worth: LAST_WORK_WORTH, source: None, turn: None, files: HashMap::new() };
         left.add(&last.edits, 1.0);
         touched.push(left);
     }
@@ -103,8 +118,10 @@ pub(super) fn find_work_files(
         *scores.entry(path).or_default() += score;
     }
     let spelled_out = spelled_out_file(ask.prompt, scores.keys().copied());
+    // Comments are on what the change is about, which the sessions before the last one touched, too.
+    let recent_max = if is_reviewed { f64::INFINITY } else { RECENT_FACTOR_MAX };
     let weighted = scores.into_iter().map(|(path, score)| {
-        let recency = STALE_FACTOR + recent.recency(path).min(RECENT_FACTOR_MAX);
+        let recency = STALE_FACTOR + recent.recency(path).min(recent_max);
         let score = score * recent.rarity(path) * recency;
         (path, if spelled_out == Some(path) { score.max(SCORE_MIN) } else { score })
     });
@@ -121,8 +138,33 @@ pub(super) fn find_work_files(
     let told = ranked.into_iter().filter(|(_, score)| *score >= best * SHARE_OF_BEST).take(FILES_MAX);
     let paths: Vec<String> = told.map(|(path, _)| path.to_owned()).collect();
     let speaks = |turn: &&TouchedFiles| paths.iter().any(|path| turn.files.contains_key(path));
-    let sources = touched.iter().filter(speaks).filter_map(|turn| turn.source).collect();
-    Ok(WorkFiles { paths, sources })
+    let sources: Vec<ObservationId> = touched.iter().filter(speaks).filter_map(|turn| turn.source).collect();
+    let turns = touched.iter().filter(speaks).filter_map(|turn| turn.turn);
+    let of_turns = if sources.is_empty() { memories_of_turns(reads, turns, &paths)? } else { Vec::new() };
+    Ok(WorkFiles { paths, sources, of_turns })
+}
+
+/// Memories of one session that are looked through.
+const SESSION_MEMORIES: u32 = 20;
+
+/// The memories that were made of these turns and are about one of the files, in the order of the turns.
+fn memories_of_turns(
+    reads: &StoreReader<'_>,
+    turns: impl Iterator<Item = (SessionId, u32)>,
+    paths: &[String],
+) -> Result<Vec<Observation>, StoreError> {
+    let mut found = Vec::new();
+    for (session, number) in turns {
+        let of_session = RowFilter { session: Some(session), ..RowFilter::default() };
+        let rows = reads.observations(&of_session, PageRequest::first(SESSION_MEMORIES))?.items;
+        let tells = |row: &Observation| {
+            let is_valid = !row.wrong && !row.held_back && row.replaced_by.is_none() && row.member.is_none();
+            let files = row.text.files_modified.iter();
+            is_valid && row.prompt_number == number && files.clone().any(|path| paths.contains(path))
+        };
+        found.extend(rows.into_iter().filter(tells));
+    }
+    Ok(found)
 }
 
 /// The files of these rows, or of their turns if a row has none of its own; each turn once.
@@ -130,7 +172,8 @@ fn touched_files(reads: &StoreReader<'_>, matched: &[MatchedRow]) -> Result<Vec<
     let mut found: Vec<TouchedFiles> = Vec::new();
     let mut seen: HashSet<(SessionId, u32)> = HashSet::new();
     for row in matched.iter().take(TURNS_MAX) {
-        let mut touched = TouchedFiles { worth: row.worth, source: None, files: HashMap::new() };
+        let mut touched =
+            TouchedFiles { worth: row.turn_worth(), source: None, turn: None, files: HashMap::new() };
         let turn = if row.row.kind == RowKind::Observation {
             let observation = reads.observation(ObservationId(row.row.row_id))?;
             if observation.wrong || observation.held_back || observation.replaced_by.is_some() {
@@ -151,6 +194,7 @@ fn touched_files(reads: &StoreReader<'_>, matched: &[MatchedRow]) -> Result<Vec<
             && touched.files.is_empty()
             && seen.insert((session, number))
         {
+            touched.turn = Some((session, number));
             let of_session = RowFilter { session: Some(session), ..RowFilter::default() };
             let summaries = reads.summaries(&of_session, PageRequest::first(SESSION_TURNS))?.items;
             for summary in summaries.iter().filter(|summary| summary.prompt_number == number) {
@@ -168,7 +212,7 @@ fn touched_files(reads: &StoreReader<'_>, matched: &[MatchedRow]) -> Result<Vec<
 /// How specific the words are that each path shares with the request.
 fn path_scores<'p>(asking: &PromptQuestion, paths: impl Iterator<Item = &'p str>) -> Vec<(&'p str, f64)> {
     let asked: HashSet<String> = asking.query.words.iter().map(|word| stem(word)).collect();
-    let split: Vec<(&str, HashSet<String>, HashSet<String>)> = paths
+    let split: Vec<(&str, BTreeSet<String>, BTreeSet<String>)> = paths
         .map(|path| {
             let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
             (path, path_stems(directory), path_stems(name))
@@ -184,7 +228,7 @@ fn path_scores<'p>(asking: &PromptQuestion, paths: impl Iterator<Item = &'p str>
     let mut scores = Vec::new();
     for (path, directory, name) in &split {
         let weight = |word: &String| {
-            let place = if name.contains(word) { 1.0 } else { DIRECTORY_WEIGHT };
+            let place = if name.contains(word) { NAME_WEIGHT } else { DIRECTORY_WEIGHT };
             let specific = match word_specificity(word) {
                 WordSpecificity::All => 1.0,
                 WordSpecificity::Half => 0.5,
@@ -223,8 +267,9 @@ fn is_spelled_out(path: &str, said: &[String]) -> bool {
         && said.windows(name.len()).any(|run| run == name.as_slice())
 }
 
-/// The stems of the words of a path: `src/HistoryCard.tsx` has "history" and "card".
-fn path_stems(path: &str) -> HashSet<String> {
+/// The stems of the words of a path: `src/HistoryCard.tsx` has "history" and "card". In order, because sums of weights
+/// in another order differ in their last bits, and so do the files that are told.
+fn path_stems(path: &str) -> BTreeSet<String> {
     let split = split_identifiers(path);
     words(path)
         .chain(words(&split))

@@ -7,8 +7,10 @@ use super::*;
 use claude_mem_core::clock::Millis;
 use claude_mem_core::event::ProjectHint;
 use claude_mem_core::ids::{ClientSessionId, ProjectId};
-use claude_mem_core::memory::{NewObservation, ObservationText, ObservationType, Origin};
-use claude_mem_store::{NewRowContext, NewSession, Store, StoreWriter};
+use claude_mem_core::memory::{
+    NewObservation, NewSummary, ObservationText, ObservationType, Origin, SummaryText,
+};
+use claude_mem_store::{NewPrompt, NewRowContext, NewSession, Store, StoreWriter};
 
 #[test]
 fn rare_word_of_a_file_name_outweighs_a_common_one() {
@@ -47,15 +49,9 @@ const WORK: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// Stores a session that changed these files, with one memory of it.
-fn add_work(
-    tx: &StoreWriter<'_>,
-    project: ProjectId,
-    at: Millis,
-    text: ObservationText,
-    files: &[&str],
-) -> Result<(), StoreError> {
-    let session = tx.ensure_session(&NewSession {
+/// The session that began at this time.
+fn session_at(tx: &StoreWriter<'_>, project: ProjectId, at: Millis) -> Result<SessionId, StoreError> {
+    tx.ensure_session(&NewSession {
         client: "claude-code",
         client_session: &ClientSessionId(format!("s{}", at.0)),
         project: Some(project),
@@ -64,7 +60,18 @@ fn add_work(
         origin: Origin::Agent,
         import_run: None,
         at,
-    })?;
+    })
+}
+
+/// Stores a session that changed these files, with one memory of it.
+fn add_work(
+    tx: &StoreWriter<'_>,
+    project: ProjectId,
+    at: Millis,
+    text: ObservationText,
+    files: &[&str],
+) -> Result<(), StoreError> {
+    let session = session_at(tx, project, at)?;
     let files_modified: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
     for file in &files_modified {
         tx.record_session_file(session, Some(project), file, true)?;
@@ -106,9 +113,13 @@ impl WorkStore {
     }
 
     fn recalled(&self, prompt: &str, shown: &HashSet<RowId>) -> RecalledText {
+        self.recalled_in(None, prompt, shown)
+    }
+
+    fn recalled_in(&self, own: Option<SessionId>, prompt: &str, shown: &HashSet<RowId>) -> RecalledText {
         let ask = RecallQuery {
             project: self.project,
-            own: None,
+            own,
             prompt,
             shown,
             budget_tokens: 400,
@@ -215,6 +226,95 @@ fn comments_on_a_change_bring_the_files_of_the_last_work() {
 }
 
 #[test]
+fn comments_on_a_change_bring_no_files_of_an_earlier_review() {
+    let mut store = WorkStore::with_work();
+    change(&mut store, 0, "Address lintbot comments: weigh parcels in grams", &["api/src/scale.rs"]);
+    change(&mut store, 1, "Count gifts in the stock", &["api/src/gifts.rs", "api/src/gift_store.rs"]);
+    let told = store.told("please address the new comments of the lintbot");
+    assert!(told.contains("api/src/gifts.rs") && told.contains("api/src/gift_store.rs"), "{told}");
+    assert!(
+        !told.contains("likeliest first: api/src/scale.rs") && !told.contains(", api/src/scale.rs"),
+        "{told}"
+    );
+}
+
+#[test]
+fn last_work_is_told_once_for_comments_on_it() {
+    let mut store = WorkStore::with_work();
+    change(&mut store, 0, "Count gifts in the stock", &["api/src/gifts.rs"]);
+    change(&mut store, 1, "Weigh parcels", &["api/src/scale.rs"]);
+    let first = store.recalled("please address the new comments of the lintbot", &HashSet::new());
+    assert!(first.text.contains("api/src/scale.rs"), "{}", first.text);
+    let shown = first.items.iter().map(|item| RowId::new(item.kind, item.row_id)).collect();
+    assert_eq!(store.recalled("check the comment of the lintbot again", &shown).text, "");
+}
+
+#[test]
+fn memory_of_an_earlier_prompt_is_named_for_the_files_of_its_turn() {
+    let mut store = WorkStore::with_work();
+    let (project, at) = (store.project, Millis(1_000 * WORK.len() as i64));
+    store
+        .store
+        .write(|tx| {
+            let session = session_at(tx, project, at)?;
+            let (_, number) = tx.create_prompt(&NewPrompt {
+                session,
+                project: Some(project),
+                prompt_id: None,
+                text: "the tickets of the harbour festival are printed upside down on receipts",
+                private: false,
+                origin: Origin::User,
+                import_run: None,
+                at,
+            })?;
+            let place = NewRowContext {
+                project: Some(project),
+                session: Some(session),
+                prompt_number: number,
+                made_by: "test",
+                ..NewRowContext::default()
+            };
+            let files = vec!["api/src/totals.rs".to_owned()];
+            tx.record_session_file(session, Some(project), &files[0], true)?;
+            let text = SummaryText { files_edited: files.clone(), ..SummaryText::default() };
+            tx.create_summary(
+                &NewSummary { text, created_at: at, ..NewSummary::default() },
+                session,
+                &place,
+            )?;
+            let text = ObservationText {
+                files_modified: files,
+                ..ObservationText::new(ObservationType::CHANGE, "Round totals to five cents")
+            };
+            tx.create_observation(&NewObservation::from_text(text, Origin::Agent, at), &place)?;
+            Ok(())
+        })
+        .unwrap();
+    let told = store.told("print the tickets of the harbour festival in colour");
+    assert!(told.contains("Round totals") && told.contains("api/src/totals.rs"), "{told}");
+}
+
+#[test]
+fn comments_are_on_the_files_that_the_sessions_before_touched_too() {
+    let mut store = WorkStore::with_work();
+    let main = ["api/src/zones.rs", "api/src/zone_store.rs"];
+    change(&mut store, 0, "Add shipping zones", &main);
+    let tests: Vec<String> = (0..9).map(|nth| format!("api/src/case{nth}.rs")).collect();
+    let all: Vec<&str> = main.into_iter().chain(tests.iter().map(String::as_str)).collect();
+    change(&mut store, 1, "Cover the shipping zones", &all);
+    let told = store.told("there are two new comments from the lintbot on the PR");
+    assert!(told.contains("likeliest first: api/src/zone_store.rs, api/src/zones.rs"), "{told}");
+}
+
+#[test]
+fn turn_about_something_else_speaks_less_for_its_files() {
+    let row = |cosine| MatchedRow { row: RowId::new(RowKind::Prompt, 1), worth: 4.0, cosine };
+    let [unknown, same, other] = [None, Some(0.5), Some(0.0)].map(|cosine| row(cosine).turn_worth());
+    assert_eq!(format!("{unknown} {same} {other}"), "4 4 2");
+    assert_eq!(format!("{}", row(Some(-0.9)).turn_worth()), "0");
+}
+
+#[test]
 fn file_whose_name_is_spelled_out_is_named() {
     let mut store = WorkStore::with_work();
     for (nth, town) in
@@ -241,4 +341,29 @@ fn name_of_several_files_spells_out_none() {
     ] {
         assert_eq!(spelled_out_file(prompt, paths.into_iter()), want, "{prompt}");
     }
+}
+
+#[test]
+fn rows_of_the_asking_session_change_nothing() {
+    let mut home = WorkStore::with_work();
+    let prompt = "the parcel labels print the sender at the wrong place, please fix the parcel printer";
+    let at = Millis(90_000);
+    let own = {
+        let project = home.project;
+        home.store.write(|tx| session_at(tx, project, at)).unwrap()
+    };
+    let before = home.recalled_in(Some(own), prompt, &HashSet::new());
+    assert!(before.text.contains("Parcel labels"), "{}", before.text);
+    // The worker stores the turn before, and the prompt itself, while the hook asks.
+    home.store
+        .write(|tx| {
+            for title in ["Parcel labels go to the printer of the depot", "The sender of a parcel is a label"]
+            {
+                let text = ObservationText::new(ObservationType::CHANGE, title);
+                add_work(tx, home.project, at, text, &["labels/src/depot.rs"])?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(home.recalled_in(Some(own), prompt, &HashSet::new()), before);
 }
