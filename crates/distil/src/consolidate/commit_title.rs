@@ -38,9 +38,20 @@ fn completed(title: &str, statement: &str) -> Option<String> {
     let room = TITLE_CHARS_MAX.checked_sub(title.chars().count() + 2)?;
     let bare = without_brackets(statement);
     let short = shorten(if statement.chars().count() <= room { statement } else { &bare }, room);
-    let says = content_words(&short).len() >= STATEMENT_WORDS_MIN && !short.ends_with('…');
-    says.then(|| format!("{title}: {}", lower_first(&short)))
+    let core =
+        PURPOSES.iter().filter_map(|purpose| bare.split_once(purpose)).map(|(core, _)| core.to_owned());
+    let mut forms = std::iter::once(short).chain(core);
+    let says = |form: &String| {
+        content_words(form).len() >= STATEMENT_WORDS_MIN
+            && !form.ends_with('…')
+            && form.chars().count() <= room
+    };
+    forms.find(says).map(|form| format!("{title}: {}", lower_first(&form)))
 }
+
+/// What goes on to say what a change is for.
+const PURPOSES: &[&str] =
+    &[" to prevent ", " to avoid ", " to ensure ", " so that ", " with ", " instead of ", " for "];
 
 /// "H-01: Close the list": a point without its number.
 fn without_code(point: &str) -> &str {
@@ -120,6 +131,14 @@ mod tests {
                 "Address 2 findings (H-01, M-02) (api)",
                 "H-01: Wrap the booking in one transaction",
                 Some("Address 2 findings (api): wrap the booking in one transaction"),
+            ),
+            (
+                "Address 9 findings of the second security review (H-01, M-02) (api,desk)",
+                "H-01: Wrap the booking in one transaction with a lock on the row to prevent that two tills redeem it",
+                Some(
+                    "Address 9 findings of the second security review (api,desk): wrap the booking in one transaction \
+                     with a lock on the row",
+                ),
             ),
             ("Address feedback", "Keep", None),
         ] {

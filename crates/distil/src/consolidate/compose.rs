@@ -85,14 +85,16 @@ fn endings(frame: &ClaimFrame<'_>, frames: &[ClaimFrame<'_>], ended: &TurnOutcom
     later.into_iter().chain(refused).collect()
 }
 
-/// Whether nothing is left of what was found out but a title: a remark on the way.
+/// Whether nothing is left of what was found out but a title: a remark on the way, or that the fault is not the
+/// agent's.
 fn is_bare_remark(frame: &ClaimFrame<'_>, text: &ObservationText) -> bool {
-    matches!(frame.kind, FrameKind::Finding | FrameKind::Remedy)
+    let is_bare = matches!(frame.kind, FrameKind::Finding | FrameKind::Remedy)
         && text.narrative.is_empty()
-        && text.facts.is_empty()
-        && content_words(&text.title).len() < REMARK_WORDS_MIN
+        && text.facts.is_empty();
+    let is_short = content_words(&text.title).len() < REMARK_WORDS_MIN
         && Language::detect(&text.title) == Language::English
-        && !TELLING_WORDS.iter().any(|word| text.title.contains(word))
+        && !TELLING_WORDS.iter().any(|word| text.title.contains(word));
+    is_bare && (is_short || text.title.contains("pre-existing"))
 }
 
 /// A title of fewer words that mean something tells nothing alone, unless it joins two statements.

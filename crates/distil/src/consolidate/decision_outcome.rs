@@ -13,11 +13,13 @@ use crate::text::{capitalised, content_words, overlap, shared};
 use super::commit_title::lead_title;
 use super::frames::ClaimFrame;
 
-/// Words that a plan or commit shares with the decision that it follows from.
+/// Words that a plan or commit shares with the decision that it follows from: more, if turns lie between them, unless
+/// the decision is an answer to a question that prepared the work.
 const SHARED_WORDS_MIN: usize = 2;
-/// Turns after a decision in which it is carried out. Answers to questions prepare work that may come much later.
-const TURNS_MAX: u32 = 1;
-const ANSWERED_TURNS_MAX: u32 = 20;
+const FAR_SHARED_WORDS_MIN: usize = 4;
+/// Turns after a decision in which it is carried out.
+const NEAR_TURNS: u32 = 1;
+const TURNS_MAX: u32 = 20;
 /// A plan with a longer title stands in the subtitle.
 const SUBJECT_CHARS_MAX: usize = 48;
 /// A subject that shares this much with the title is named by it already.
@@ -79,11 +81,9 @@ fn later_work<'c>(frame: &ClaimFrame<'_>, episodes: &[&'c EpisodeClaims]) -> Opt
     let decided = frame.leads.iter().map(|lead| lead.at).max()?;
     let words: BTreeSet<String> =
         frame.leads.iter().flat_map(|lead| content_words(&format!("{} {}", lead.title, lead.text))).collect();
-    let turns_max = if is_answered(frame) { ANSWERED_TURNS_MAX } else { TURNS_MAX };
-    let near =
-        episodes.iter().filter(|episode| (frame.turn..=frame.turn + turns_max).contains(&episode.turn));
-    let later = near.flat_map(|episode| &episode.claims).filter(|claim| claim.at > decided);
-    let scored = later.filter_map(|claim| {
+    let later = episodes.iter().filter(|later| (frame.turn..=frame.turn + TURNS_MAX).contains(&later.turn));
+    let claims = later.flat_map(|later| later.claims.iter().map(|claim| (later.turn, claim)));
+    let scored = claims.filter(|(_, claim)| claim.at > decided).filter_map(|(turn, claim)| {
         let is_plan = match claim.kind {
             ClaimKind::Plan => true,
             ClaimKind::Commit => false,
@@ -91,7 +91,9 @@ fn later_work<'c>(frame: &ClaimFrame<'_>, episodes: &[&'c EpisodeClaims]) -> Opt
         };
         let said = content_words(&format!("{} {}", claim.title, claim.text));
         let common = shared(&said, &words);
-        (common >= SHARED_WORDS_MIN).then_some(((is_plan, common), claim))
+        let is_near = turn <= frame.turn + NEAR_TURNS || is_answered(frame);
+        let least = if is_near { SHARED_WORDS_MIN } else { FAR_SHARED_WORDS_MIN };
+        (common >= least).then_some(((is_plan, common), claim))
     });
     let ((is_plan, _), claim) = scored.max_by_key(|(score, _)| *score)?;
     Some(if is_plan { Outcome::Plan(&claim.title) } else { Outcome::Commit(claim) })
