@@ -39,7 +39,7 @@ const REPEATED_SHARE: f32 = 0.6;
 const STATEMENT_WORDS_MIN: usize = 4;
 
 /// Characters of each subject in the title of a commit that came out under another one.
-const RENAMED_CHARS_MAX: usize = 68;
+const RENAMED_CHARS_MAX: usize = 60;
 
 /// Stands before an explanation that the record does not confirm.
 const UNCHECKED: &str = "The agent's explanation, not confirmed:";
@@ -225,7 +225,7 @@ impl Explanation {
                     "The change is in the log under another subject: “{}”",
                     shorten(shown, RENAMED_CHARS_MAX)
                 );
-                let subjects = format!("Committed as “{written}”, it is in the log as “{shown}”.");
+                let subjects = format!("Committed as “{written}”.");
                 let stated =
                     if self.text.starts_with(&self.title) { String::new() } else { full_stop(&self.title) };
                 (title, joined([&subjects, UNCHECKED, &stated, &self.text, &error]))
