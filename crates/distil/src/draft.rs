@@ -1,5 +1,6 @@
 //! Builds observations and enforces their limits.
 
+use super::sentences;
 use super::text::{clip, one_line, without_bold};
 use crate::limits::OBSERVATION_FACT_CHARS_MAX;
 use crate::limits::OBSERVATION_FACTS_MAX;
@@ -89,11 +90,20 @@ fn without_repeated(mut facts: Vec<String>, title: &str, narrative: &str) -> Vec
     facts
 }
 
+/// At most `chars_max` characters, up to the end of a sentence if that leaves at least half of them. The cut is marked.
+fn clip_at_sentence(text: &str, chars_max: usize) -> String {
+    if text.chars().count() <= chars_max {
+        return text.to_owned();
+    }
+    let whole = sentences::join_fitting(sentences::split(text).into_iter(), chars_max.saturating_sub(2));
+    if whole.chars().count() * 2 >= chars_max { format!("{whole} …") } else { clip(text, chars_max) }
+}
+
 /// The first `max` different ones, each on one line and no longer than `chars_max`.
 pub(super) fn bounded(items: Vec<String>, max: usize, chars_max: usize) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for item in items {
-        let item = clip(&one_line(&item), chars_max);
+        let item = clip_at_sentence(&one_line(&item), chars_max);
         if !item.is_empty() && !kept.contains(&item) {
             kept.push(item);
         }
@@ -102,4 +112,18 @@ pub(super) fn bounded(items: Vec<String>, max: usize, chars_max: usize) -> Vec<S
         }
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clip_at_sentence;
+
+    #[test]
+    fn long_fact_ends_with_a_sentence() {
+        let text =
+            "Only owners may pass a key on. Guests see the parcel and nothing else, whatever they ask for.";
+        assert_eq!(clip_at_sentence(text, 50), "Only owners may pass a key on. …");
+        assert_eq!(clip_at_sentence(text, 200), text);
+        assert!(clip_at_sentence(text, 80).ends_with('…'));
+    }
 }

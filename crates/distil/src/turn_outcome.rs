@@ -164,6 +164,26 @@ pub(crate) fn is_prose_file(path: &str) -> bool {
         || matches!(name.as_str(), "license" | "changelog" | "readme")
 }
 
+/// Folders of what tools write from the sources.
+const OUTPUT_FOLDERS: &[&str] = &[
+    "dist",
+    "node_modules",
+    "coverage",
+    "__pycache__",
+    ".next",
+    ".turbo",
+    ".cache",
+    ".parcel-cache",
+    ".svelte-kit",
+];
+
+/// Whether a file is written by a build, so that its edits tell nothing of a change.
+pub(crate) fn is_build_output(path: &str) -> bool {
+    let mut folders = path.split('/');
+    folders.next_back();
+    folders.any(|folder| OUTPUT_FOLDERS.contains(&folder))
+}
+
 /// The title of a note: its `title:` field, else its first heading, without a label such as "Debug:".
 pub(crate) fn note_title<'t>(lines: impl Iterator<Item = &'t str>) -> Option<String> {
     let mut heading = None;

@@ -65,3 +65,15 @@ fn plans_of_the_client_lie_outside_the_project() {
     assert!(!is_plan_file("docs/plans/cache.md"));
     assert!(!is_plan_file("/home/user/plans/cache.rs"));
 }
+
+#[test]
+fn files_below_output_folders_are_build_output() {
+    for (path, is_output) in [
+        ("web/dist/style.css", true),
+        ("node_modules/desk/index.js", true),
+        ("web/dist.ts", false),
+        ("src/distance/table.rs", false),
+    ] {
+        assert_eq!(is_build_output(path), is_output, "{path}");
+    }
+}

@@ -103,9 +103,8 @@ fn worker_that_is_starting_is_waited_for() {
     assert!(!link.connect().unwrap(), "no worker runs");
     link.await_start();
     let listener = UnixListener::bind(&socket).unwrap();
-    let served = std::thread::spawn(move || {
-        reply_with("{\"text\":\"rounded up\"}\n")(listener.accept().unwrap().0)
-    });
+    let served =
+        std::thread::spawn(move || reply_with("{\"text\":\"rounded up\"}\n")(listener.accept().unwrap().0));
     let reply = link.request_recall(&moment()).unwrap();
     assert_eq!(reply, Some(RecallReply { text: "rounded up".into() }));
     served.join().unwrap();

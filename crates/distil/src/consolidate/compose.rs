@@ -16,7 +16,7 @@ use crate::kinds;
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 use crate::text::{capitalised, clip, content_words, full_stop, new_words, overlap};
 use crate::titles::without_brackets;
-use crate::turn_outcome::{TurnOutcome, is_prose_file};
+use crate::turn_outcome::{TurnOutcome, is_build_output, is_prose_file};
 
 use super::abridged_titles::abridged_title;
 use super::decision::compose_decision;
@@ -188,8 +188,8 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     if !committed && made.text.facts.is_empty() && reason.as_ref().is_some_and(is_past) {
         made.text.narrative.clear();
     }
-    let in_project = |file: &str| !file.starts_with(['/', '~']);
-    made.text.files_modified = frame.shown_files().into_iter().filter(|file| in_project(file)).collect();
+    let is_source = |file: &String| !file.starts_with(['/', '~']) && !is_build_output(file);
+    made.text.files_modified = frame.shown_files().into_iter().filter(is_source).collect();
     made.text.concepts =
         draft::concepts(if caused { &["problem-solution", "what-changed"] } else { &["what-changed"] });
     let story = format!("{} {}", made.text.narrative, made.text.facts.join(" "));

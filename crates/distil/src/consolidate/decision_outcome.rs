@@ -83,17 +83,16 @@ fn later_work<'c>(frame: &ClaimFrame<'_>, episodes: &[&'c EpisodeClaims]) -> Opt
         frame.leads.iter().flat_map(|lead| content_words(&format!("{} {}", lead.title, lead.text))).collect();
     let later = episodes.iter().filter(|later| (frame.turn..=frame.turn + TURNS_MAX).contains(&later.turn));
     let claims = later.flat_map(|later| later.claims.iter().map(|claim| (later.turn, claim)));
-    let scored = claims.filter(|(_, claim)| claim.at > decided).filter_map(|(turn, claim)| {
-        let is_plan = match claim.kind {
-            ClaimKind::Plan => true,
-            ClaimKind::Commit => false,
-            _ => return None,
-        };
+    let outcomes = claims
+        .filter(|(_, claim)| claim.at > decided && matches!(claim.kind, ClaimKind::Plan | ClaimKind::Commit));
+    let outcomes: Vec<(u32, &Claim)> = outcomes.collect();
+    let scored = outcomes.iter().filter_map(|(turn, claim)| {
         let said = content_words(&format!("{} {}", claim.title, claim.text));
         let common = shared(&said, &words);
-        let is_near = turn <= frame.turn + NEAR_TURNS || is_answered(frame);
+        // The only thing that came of a conversation needs no more words in common.
+        let is_near = *turn <= frame.turn + NEAR_TURNS || is_answered(frame) || outcomes.len() == 1;
         let least = if is_near { SHARED_WORDS_MIN } else { FAR_SHARED_WORDS_MIN };
-        (common >= least).then_some(((is_plan, common), claim))
+        (common >= least).then_some(((claim.kind == ClaimKind::Plan, common), *claim))
     });
     let ((is_plan, _), claim) = scored.max_by_key(|(score, _)| *score)?;
     Some(if is_plan { Outcome::Plan(&claim.title) } else { Outcome::Commit(claim) })

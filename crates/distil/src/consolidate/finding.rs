@@ -28,6 +28,9 @@ pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> 
         Some(best) => (best, finding_title::finding_title(best)?),
         None => abridged_title(frame)?,
     };
+    if reports_progress(&titled.topic) {
+        return None;
+    }
     // A point of a list says one of several things; the line that introduces the list says what they are.
     let intro = (titled.place.listed).then(|| list_intro::list_title(&titled.section)).flatten();
     let title = intro.map_or(title, |intro| title_label::without_cause_label(&intro));
@@ -61,6 +64,13 @@ pub(super) fn compose_finding(frame: &ClaimFrame<'_>) -> Option<NewObservation> 
     // A title alone must name something from code, or it is a remark about a passing state.
     let says = frame.best_worth() >= TITLE_ALONE_WORTH_MIN && made.text.title.contains('`');
     (adds || says).then_some(made)
+}
+
+/// Whether a heading says how far the work is: "Wave 2 complete". What stands below it is told by the work.
+fn reports_progress(heading: &str) -> bool {
+    let last = heading.split_whitespace().next_back().unwrap_or_default();
+    let last = last.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    matches!(last.as_str(), "complete" | "completed" | "done" | "finished" | "progress" | "status")
 }
 
 /// The subtitle of what was said about something that nobody has built.
@@ -135,4 +145,17 @@ fn asked_question(request: &str, answer: &ObservationText) -> Option<String> {
             && shared(&content_words(question), &title) < QUESTION_SHARED_WORDS_MIN
     });
     clear.map(|question| capitalised(&question))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reports_progress;
+
+    #[test]
+    fn heading_of_progress_heads_no_finding() {
+        assert!(reports_progress("Wave 2 Complete"));
+        assert!(reports_progress("**Status**"));
+        assert!(!reports_progress("Complete list of the depots"));
+        assert!(!reports_progress(""));
+    }
 }

@@ -40,6 +40,8 @@ pub(super) fn title_score(claim: &Claim, title: &str) -> f32 {
         (claim.place.listed, LISTED_COST),
         ([" would ", " could ", " might "].iter().any(|word| lower.contains(word)), 0.15),
         (POINTING.iter().any(|word| lower.contains(word)), 0.15),
+        // "These records" of an earlier sentence.
+        ([" these ", " those ", " that one "].iter().any(|word| lower.contains(word)), 0.2),
         (SEQUENCE.contains(&first.as_str()), 0.2),
         (chars < 35, 0.1),
         (chars > TITLE_CHARS_MAX || title.ends_with('…'), 0.1),
