@@ -85,7 +85,7 @@ pub(crate) struct BodyTense {
 }
 
 impl BodyTense {
-    pub(crate) fn of(title: &str, body: &[TextSentence]) -> Self {
+    pub(crate) fn read(title: &str, body: &[TextSentence]) -> Self {
         let lower = title.to_lowercase();
         let files_orders = lower.split_whitespace().any(|word| PAPERS.contains(&word));
         let items = || body.iter().filter(|sentence| sentence.block == TextBlock::Item);
@@ -291,7 +291,7 @@ mod tests {
     /// The body of a commit as it is told.
     fn told(title: &str, body: &str) -> Vec<String> {
         let document = TextDocument::read(body);
-        let tense = BodyTense::of(title, &document.sentences);
+        let tense = BodyTense::read(title, &document.sentences);
         document.sentences.iter().map(|sentence| tense.told(sentence)).collect()
     }
 

@@ -36,23 +36,23 @@ pub(super) fn name_outcome(made: &mut NewObservation, frame: &ClaimFrame<'_>, ep
     }
     let is_listed = frame.leads.len() > 1 && made.text.title.contains("; ");
     match outcome {
-        Outcome::Plan(_) if is_listed && title.chars().count() <= SUBJECT_CHARS_MAX => {
+        DecisionOutcome::Plan(_) if is_listed && title.chars().count() <= SUBJECT_CHARS_MAX => {
             made.text.title = titled_by_subject(&title, &made.text.title);
         }
         _ if !made.text.subtitle.is_empty() => {}
-        Outcome::Plan(_) => made.text.subtitle = format!("For the plan “{title}”"),
-        Outcome::Commit(_) => made.text.subtitle = format!("Led to: {title}"),
+        DecisionOutcome::Plan(_) => made.text.subtitle = format!("For the plan “{title}”"),
+        DecisionOutcome::Commit(_) => made.text.subtitle = format!("Led to: {title}"),
     }
 }
 
 /// What followed from a decision.
-enum Outcome<'c> {
+enum DecisionOutcome<'c> {
     /// The plan's title.
     Plan(&'c str),
     Commit(&'c Claim),
 }
 
-impl Outcome<'_> {
+impl DecisionOutcome<'_> {
     fn title(&self) -> String {
         match self {
             Self::Plan(title) => capitalised(title.strip_prefix("Plan: ").unwrap_or(title)),
@@ -77,7 +77,7 @@ fn titled_by_subject(subject: &str, choices: &str) -> String {
 }
 
 /// The plan or commit after the decision that shares most words with it. A plan tells more of what it is about.
-fn later_work<'c>(frame: &ClaimFrame<'_>, episodes: &[&'c EpisodeClaims]) -> Option<Outcome<'c>> {
+fn later_work<'c>(frame: &ClaimFrame<'_>, episodes: &[&'c EpisodeClaims]) -> Option<DecisionOutcome<'c>> {
     let decided = frame.leads.iter().map(|lead| lead.at).max()?;
     let words: BTreeSet<String> =
         frame.leads.iter().flat_map(|lead| content_words(&format!("{} {}", lead.title, lead.text))).collect();
@@ -95,13 +95,13 @@ fn later_work<'c>(frame: &ClaimFrame<'_>, episodes: &[&'c EpisodeClaims]) -> Opt
         (common >= least).then_some(((claim.kind == ClaimKind::Plan, common), *claim))
     });
     let ((is_plan, _), claim) = scored.max_by_key(|(score, _)| *score)?;
-    Some(if is_plan { Outcome::Plan(&claim.title) } else { Outcome::Commit(claim) })
+    Some(if is_plan { DecisionOutcome::Plan(&claim.title) } else { DecisionOutcome::Commit(claim) })
 }
 
 /// The plan that the turn of an answer ended with, though nobody has carried it out yet.
-fn pending_plan<'c>(frame: &ClaimFrame<'_>, episodes: &[&'c EpisodeClaims]) -> Option<Outcome<'c>> {
+fn pending_plan<'c>(frame: &ClaimFrame<'_>, episodes: &[&'c EpisodeClaims]) -> Option<DecisionOutcome<'c>> {
     let turn = episodes.iter().find(|episode| episode.turn == frame.turn && is_answered(frame))?;
-    turn.outcome.plan.as_ref().map(|plan| Outcome::Plan(&plan.title))
+    turn.outcome.plan.as_ref().map(|plan| DecisionOutcome::Plan(&plan.title))
 }
 
 fn is_answered(frame: &ClaimFrame<'_>) -> bool {

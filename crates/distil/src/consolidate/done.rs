@@ -126,7 +126,7 @@ fn committed(claim: &Claim) -> DoneChange {
 /// The statements of a commit's body, those that say how it is now before those that say how it was.
 fn body(commit: &Claim) -> Vec<DoneStatement> {
     let document = TextDocument::read(&commit.text);
-    let tense = BodyTense::of(&commit.title, &document.sentences);
+    let tense = BodyTense::read(&commit.title, &document.sentences);
     let mut statements: Vec<DoneStatement> = Vec::new();
     let mut first_of = 0;
     for sentence in &document.sentences {

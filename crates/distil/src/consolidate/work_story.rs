@@ -232,7 +232,7 @@ const LISTED_WEIGHT: f32 = 0.74;
 fn body_sentences(lead: &Claim) -> Vec<StorySentence> {
     let document = TextDocument::read(&lead.text);
     let count = document.sentences.len();
-    let tense = BodyTense::of(&lead.title, &document.sentences);
+    let tense = BodyTense::read(&lead.title, &document.sentences);
     let mut statements = Vec::new();
     for (index, sentence) in document.sentences.iter().enumerate() {
         let text = tense.told(sentence);
