@@ -13,7 +13,7 @@ use crate::user_claims::user_claims;
 #[rustfmt::skip]
 const PROCESS_WORDS: &[&str] = &[
     "proceed", "continue", "next step", "what next", "what would you like", "ready to", "want me to",
-    "should i ", "shall i ", "commit", "push", "discuss", "where should i write", "how would you like",
+    "should i", "shall i", "commit", "push", "discuss", "where should i write", "how would you like",
     "which todo", "work on", "start with", "look good", "looks good", "move on", "next area", "anything else",
     "which areas", "approve", "do you want to", "more questions", "selected", "create context", "what now",
 ];
@@ -184,10 +184,14 @@ fn is_undecided(answer: &str) -> bool {
 }
 
 fn is_process(asked: &str, header: &str, answer: &str) -> bool {
-    let (asked, header, answer) = (asked.to_lowercase(), header.to_lowercase(), answer.to_lowercase());
+    let (header, answer) = (header.to_lowercase(), answer.to_lowercase());
+    // Whole words: whether work "should be committed in between" is a choice.
+    let asked = asked.to_lowercase();
+    let asked: Vec<&str> = asked.split(|c: char| !(c.is_alphanumeric() || c == '\'')).collect();
+    let asked = format!(" {} ", asked.join(" "));
     PROCESS_HEADERS.contains(&header.as_str())
         || PROCESS_LABELS.contains(&answer.as_str())
-        || PROCESS_WORDS.iter().any(|words| asked.contains(words))
+        || PROCESS_WORDS.iter().any(|words| asked.contains(&format!(" {words} ")))
 }
 
 #[cfg(test)]
@@ -232,5 +236,11 @@ mod tests {
         ] {
             assert_eq!(answer_claims(&step(question, header, answer), 0), [], "{question}");
         }
+    }
+
+    #[test]
+    fn question_about_a_design_is_no_process() {
+        let question = "Should the keys be committed with the folder before the export proceeds?";
+        assert_eq!(answer_claims(&step(question, "Keys", "In the folder"), 0).len(), 1);
     }
 }

@@ -10,7 +10,7 @@ use crate::cues::Language;
 use crate::decisions;
 use crate::draft;
 use crate::gates;
-use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
+use crate::limits::{OBSERVATION_FACT_CHARS_MAX, OBSERVATION_TITLE_CHARS_MAX};
 use crate::speech::MarkedSentence;
 use crate::text::{capitalised, clip, content_words, is_name, overlap, shared, with_apostrophes};
 
@@ -134,9 +134,16 @@ fn without_first_person(title: &str) -> String {
     if stands { capitalised(&format!("{instead}{rest}")) } else { title.to_owned() }
 }
 
-/// One of several choices in a line.
+/// One of several choices in a line: with its question, or with its heading if the line would be cut before the answer
+/// ends.
 fn told_choice(lead: &Claim) -> String {
-    answers::told_answer(lead).unwrap_or_else(|| lead.text.clone())
+    let told = answers::told_answer(lead).unwrap_or_else(|| lead.text.clone());
+    let is_cut = told.chars().count() > OBSERVATION_FACT_CHARS_MAX;
+    if is_cut && answers::is_chosen(lead) {
+        answers::described_title(lead).unwrap_or_else(|| lead.title.clone())
+    } else {
+        told
+    }
 }
 
 /// The work during which a question was answered, if the decision does not name it.
