@@ -27,7 +27,7 @@ const NAMED_OVERLAP: f32 = 0.6;
 
 /// Names what the decision was about, by the plan that was made of it, or what it led to, by its commit.
 pub(super) fn name_outcome(made: &mut NewObservation, frame: &ClaimFrame<'_>, episodes: &[&EpisodeClaims]) {
-    let Some(outcome) = later_work(frame, episodes).or_else(|| pending_plan(frame, episodes)) else {
+    let Some(outcome) = following_work(frame, episodes).or_else(|| pending_plan(frame, episodes)) else {
         return;
     };
     let title = outcome.title();
@@ -77,7 +77,7 @@ fn titled_by_subject(subject: &str, choices: &str) -> String {
 }
 
 /// The plan or commit after the decision that shares most words with it. A plan tells more of what it is about.
-fn later_work<'c>(frame: &ClaimFrame<'_>, episodes: &[&'c EpisodeClaims]) -> Option<DecisionOutcome<'c>> {
+fn following_work<'c>(frame: &ClaimFrame<'_>, episodes: &[&'c EpisodeClaims]) -> Option<DecisionOutcome<'c>> {
     let decided = frame.leads.iter().map(|lead| lead.at).max()?;
     let words: BTreeSet<String> =
         frame.leads.iter().flat_map(|lead| content_words(&format!("{} {}", lead.title, lead.text))).collect();

@@ -48,6 +48,7 @@ pub(super) fn leave_out_echo(text: &mut ObservationText) {
 fn goes_on(title: &str, sentence: &str) -> bool {
     let (known, words) = (content_words(title), content_words(sentence));
     known.is_subset(&words)
+        && negates(title) == negates(sentence)
         && words.len() > known.len()
         && words.len() <= known.len() + ADDED_WORDS_MAX
         && sentence.chars().count() <= OBSERVATION_TITLE_CHARS_MAX
@@ -62,7 +63,18 @@ fn repeats(title: &str, sentence: &str) -> bool {
     let words = content_words(&without_cause_label(sentence));
     let known = content_words(title);
     // A title with two clauses more says something else.
-    !words.is_empty() && words.is_subset(&known) && known.len() <= words.len() + 1
+    !words.is_empty()
+        && words.is_subset(&known)
+        && known.len() <= words.len() + 1
+        && negates(title) == negates(sentence)
+}
+
+/// Whether a statement has a word that turns its meaning round; such words are no content words.
+fn negates(statement: &str) -> bool {
+    let lower = format!(" {} ", statement.to_lowercase().replace('’', "'"));
+    [" not ", "n't ", " no ", " never ", " nothing ", " cannot ", " neither "]
+        .iter()
+        .any(|word| lower.contains(word))
 }
 
 /// What a sentence says behind a clause that is the title: "The cache is stale, but the page reads it".
@@ -143,6 +155,8 @@ mod tests {
         let longer =
             "The cursor is stale after two pages of results, because the table of positions was truncated.";
         assert_eq!(told("The cursor is stale", longer), longer);
+        let contrary = "The cursor is not stale.";
+        assert_eq!(told("The cursor is stale", contrary), contrary);
         let quoted = "User: “Never print twice”";
         assert_eq!(told("Never print twice", quoted), quoted);
     }
