@@ -234,6 +234,11 @@ fn claim_key(kind: ClaimKind, text: &str) -> String {
 }
 
 impl EpisodeClaims {
+    /// Whether the turn changed something that is no file of the project, and its report says what was done.
+    pub(crate) fn reports_operation(&self) -> bool {
+        self.outcome.operated && !self.outcome.report.is_empty()
+    }
+
     /// Adds another episode of the same turn.
     pub(crate) fn join(&mut self, other: &Self) {
         let groups = self.claims.iter().map(|claim| claim.group).max().unwrap_or(0);

@@ -35,6 +35,7 @@ mod memory_files;
 mod named_causes;
 mod obstacles;
 mod offered_options;
+mod operations;
 mod outputs;
 mod past_tense;
 mod patch;

@@ -18,6 +18,9 @@ pub struct TurnOutcome {
     /// A commit went through, or may have: subagents commit unseen.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub committed: bool,
+    /// A command changed a machine or a service.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub operated: bool,
     /// Files with a net change since the last commit that went through.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub uncommitted: Vec<String>,
@@ -98,6 +101,7 @@ impl TurnOutcome {
             self.uncommitted.clear();
             self.refused = None;
         }
+        self.operated |= next.operated;
         for file in &next.uncommitted {
             if !self.uncommitted.contains(file) {
                 self.uncommitted.push(file.clone());

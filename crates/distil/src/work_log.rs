@@ -12,6 +12,7 @@ use crate::commits;
 use crate::failures::{self, OvercomeFailure};
 use crate::memory_files;
 use crate::obstacles::CommitObstacle;
+use crate::operations::operates;
 use crate::patch::PatchedFile;
 use crate::plans;
 use crate::pull_requests::LandedWork;
@@ -135,6 +136,7 @@ impl WorkLog {
     fn ran(&mut self, run: &CommandRun, output: &str, at: Millis, carry: &mut Carry, group: u32) {
         self.overcome.extend(failures::note(run, at, carry));
         self.note_commit(run, output, at);
+        self.outcome.operated |= operates(&run.simples);
         let landed = LandedWork::read(run, output);
         self.outcome.merged.extend(landed.merged);
         for subject in landed.subjects {

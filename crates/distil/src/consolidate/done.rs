@@ -157,10 +157,12 @@ fn uncommitted(
     };
     let mut changes = Vec::new();
     for (index, episode) in episodes.iter().enumerate() {
-        if episode.edited.is_empty() {
+        let is_edit = !episode.edited.is_empty();
+        if !is_edit && !episode.reports_operation() {
             continue;
         }
-        let is_commit = |claim: &&Claim| claim.kind == ClaimKind::Commit;
+        // A commit holds no operation on a machine.
+        let is_commit = |claim: &&Claim| is_edit && claim.kind == ClaimKind::Commit;
         let next = episodes[index..].iter().find_map(|later| later.claims.iter().find(is_commit));
         let explained = next.is_some_and(|commit| commit.text.chars().count() >= BODY_CHARS_MIN);
         let report: Vec<DoneStatement> = episode

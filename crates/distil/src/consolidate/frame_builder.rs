@@ -34,6 +34,13 @@ fn reports_planned_work(episode: &EpisodeClaims) -> bool {
     has(ClaimKind::Plan, TextSource::Plan) && has(ClaimKind::Done, TextSource::FinalMessage)
 }
 
+/// Whether an operation on a machine repaired something: it is work with its cause. Other operations are steps on the
+/// way, which the account tells.
+fn repairs_by_operation(episode: &EpisodeClaims) -> bool {
+    let is_cause = |claim: &Claim| claim.kind == ClaimKind::Cause && claim.worth >= FINDING_WORTH_MIN;
+    episode.reports_operation() && episode.claims.iter().any(is_cause)
+}
+
 /// Whether the agent said it to prepare a question that the user answered in the same turn: the answer may have changed
 /// it. A cause stays one.
 fn leads_to_question(claim: &Claim, answered: Option<Millis>) -> bool {
@@ -89,7 +96,8 @@ impl<'c> FrameBuilder<'c> {
         let mut work = ClaimFrame::new(FrameKind::Work, episode, episode.at);
         let mut finding = ClaimFrame::new(FrameKind::Finding, episode, episode.at);
         let commits = episode.claims.iter().filter(|claim| claim.kind == ClaimKind::Commit).count();
-        let works = !episode.edited.is_empty() || commits > 0 || reports_planned_work(episode);
+        let unseen = reports_planned_work(episode) || repairs_by_operation(episode);
+        let works = !episode.edited.is_empty() || commits > 0 || unseen;
         work.files.clone_from(&episode.edited);
         work.report = episode.outcome.report.iter().map(String::as_str).collect();
         let first = self.frames.len();
@@ -130,7 +138,7 @@ impl<'c> FrameBuilder<'c> {
                 }
             }
         }
-        if work.files.is_empty() && !reports_planned_work(episode) {
+        if work.files.is_empty() && !unseen {
             // What was said on the way and belongs to no change is a finding of the turn.
             let loose = work.details.into_iter().filter(|claim| claim.source != TextSource::Plan);
             finding.details.extend(loose);
