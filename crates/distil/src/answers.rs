@@ -12,7 +12,7 @@ use crate::user_claims::user_claims;
 /// Words of questions about the process, whose answers mean nothing later.
 #[rustfmt::skip]
 const PROCESS_WORDS: &[&str] = &[
-    "proceed", "continue", "next step", "what next", "what would you like", "ready to", "want me to",
+    "proceed", "continue", "next step", "what next", "what would you like", "would you like me", "ready to", "want me to",
     "should i", "shall i", "commit", "push", "discuss", "where should i write", "how would you like",
     "which todo", "work on", "start with", "look good", "looks good", "move on", "next area", "anything else",
     "which areas", "approve", "do you want to", "more questions", "selected", "create context", "what now",

@@ -12,7 +12,7 @@ const OPERATING: &[&str] = &["ansible-playbook", "apt", "apt-get", "certbot", "c
 #[rustfmt::skip]
 const SUBCOMMANDS: &[(&str, &[&str])] = &[
     ("aws", CLOUD), ("az", CLOUD), ("doctl", CLOUD), ("flyctl", CLOUD), ("gcloud", CLOUD), ("hcloud", CLOUD),
-    ("gh", &["set", "delete", "rerun", "run"]),
+    ("gh", &["delete", "rerun", "set"]),
     ("helm", &["install", "upgrade", "rollback", "uninstall"]),
     ("kubectl", &["apply", "create", "delete", "edit", "label", "patch", "rollout", "scale", "set"]),
     ("nginx", &["-s"]),
@@ -103,6 +103,7 @@ mod tests {
             "aws s3 ls",
             "sed -i 's/a/b/' src/main.rs",
             "gh pr view 12",
+            "gh run view 8812 --log-failed",
             "ssh deploy@web2",
             "cargo run --release",
         ] {

@@ -181,7 +181,11 @@ fn order_start(words: &[&str], is_title: bool) -> Option<usize> {
     let label = words.iter().take(LABEL_WORDS_MAX).position(|word| word.ends_with(':'))?;
     // "CRITICAL:", "H-01:" is no subject.
     let is_code = label == 0 && !words[0].contains(char::is_lowercase);
-    (!is_title || is_code).then_some(label + 1).filter(|start| is_order(*start, is_code))
+    // "depot: add a cursor": the part of the project that a commit changes.
+    let is_scope = label == 0 && !words[0].contains(char::is_uppercase);
+    (!is_title || is_code || is_scope)
+        .then_some(label + 1)
+        .filter(|start| is_order(*start, is_code || is_scope))
 }
 
 /// Whether a clause begins at this word whose verbs are not the order's: "… that …", "… to add …".
@@ -249,6 +253,7 @@ mod tests {
             ),
             ("Fix: The list stays empty", "Fixed: the list stays empty"),
             ("Fix: Desk Page Shows Old Rows", "Fixed: Desk Page Shows Old Rows"),
+            ("depot: add a cursor", "depot: added a cursor"),
             ("Clear the basket after a booking", "Cleared the basket after a booking"),
             ("Make the desk wider and remove the lamp", "Made the desk wider and removed the lamp"),
             // What others may do stays an order of theirs.

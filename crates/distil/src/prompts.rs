@@ -157,7 +157,33 @@ pub(crate) fn is_asking(text: &str) -> bool {
     text.ends_with(['?', '？'])
         || ASKING.iter().any(|phrase| lower.contains(phrase))
         || WORK_VERBS.contains(&first.as_str())
+        || is_imperative(text)
 }
+
+/// "Lead the migration of the invoices": a word that is no preposition or auxiliary, before the object of a verb.
+fn is_imperative(text: &str) -> bool {
+    let mut words = text.split_whitespace().map(str::to_lowercase);
+    let (Some(first), Some(second)) = (words.next(), words.next()) else {
+        return false;
+    };
+    first.chars().all(|c| c.is_ascii_alphabetic())
+        && !first.ends_with("ing")
+        && !first.ends_with("ed")
+        && !first.ends_with("ly")
+        && NO_VERBS.binary_search(&first.as_str()).is_err()
+        && matches!(second.as_str(), "the" | "a" | "an" | "our" | "my" | "all" | "every" | "each")
+}
+
+/// Words that stand before an article and are no verb in an order; sorted.
+#[rustfmt::skip]
+const NO_VERBS: &[&str] = &[
+    "about", "above", "across", "after", "all", "also", "although", "among", "and", "are", "as", "at", "because", "before", "behind",
+    "below", "beside", "besides", "between", "beyond", "both", "but", "by", "despite", "did", "do", "does", "during", "even", "for",
+    "from", "half", "has", "have", "he", "here", "how", "i", "if", "in", "inside", "into", "is", "it", "like", "maybe", "near", "no", "not",
+    "now", "of", "off", "ok", "okay", "on", "once", "only", "or", "our", "out", "outside", "over", "perhaps", "quite", "she", "since", "so",
+    "still", "such", "than", "that", "then", "there", "they", "though", "through", "till", "to", "under", "unless", "unlike", "until", "up",
+    "upon", "was", "we", "were", "what", "when", "where", "whereas", "which", "while", "who", "why", "with", "within", "without", "yes", "you",
+];
 
 /// Verbs by which a request begins.
 #[rustfmt::skip]

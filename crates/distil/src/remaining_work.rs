@@ -29,6 +29,19 @@ const REMAINS_HEADINGS: &[&str] = &[
 /// Words of a heading of remaining work. A longer line is a sentence that happens to use such a word.
 const HEADING_WORDS_MAX: usize = 6;
 
+/// Labels in front of remaining work: "Open: the old address is still called".
+const LABELS: &[&str] = &[
+    "open: ",
+    "still open: ",
+    "left: ",
+    "remaining: ",
+    "to do: ",
+    "offen: ",
+    "осталось: ",
+    "pendiente: ",
+    "à faire : ",
+];
+
 /// What follows "Next: " and is over with the conversation.
 #[rustfmt::skip]
 const NEXT_IN_TALK: &[&str] = &[
@@ -58,7 +71,8 @@ pub(crate) fn is_open(sentence: &TextSentence, statement: &MarkedSentence, secti
     let listed = matches!(sentence.block, TextBlock::Item) && is_remaining_heading(&sentence.section);
     let next = lower.strip_prefix("next: ").or_else(|| lower.strip_prefix("next step: "));
     let comes = next.is_some_and(|next| !NEXT_IN_TALK.contains(&gates::first_word(next).as_str()));
-    let says = REMAINS.iter().any(|phrase| lower.contains(phrase)) || is_awaited(&lower) || comes;
+    let labelled = LABELS.iter().any(|label| lower.starts_with(label));
+    let says = REMAINS.iter().any(|phrase| lower.contains(phrase)) || is_awaited(&lower) || comes || labelled;
     let past = content_words(&sentence.text).len() > 40;
     let heading = sentence.section.to_lowercase();
     let tells =

@@ -44,12 +44,31 @@ pub(crate) enum UserAct {
     Nothing,
 }
 
+/// Words by which the user asks for something to be remembered, in all languages.
+#[rustfmt::skip]
+const REMEMBERING: &[&str] = &[
+    "remember:", "remember that ", "please remember:", "please remember that ", "keep in mind:", "keep in mind that ",
+    "запомни:", "запомни, что ", "запомните:", "запомните, что ", "имей в виду:", "merk dir:", "merke dir:", "merk dir, dass ",
+    "recuerda:", "recuerda que ", "retiens:", "retiens que ", "souviens-toi:", "souviens-toi que ", "覚えておいて：", "记住：", "请记住：",
+];
+
+/// What the user asks to remember, without the words that ask for it.
+pub(crate) fn remembered(text: &str) -> Option<&str> {
+    let lower = text.to_lowercase();
+    // Lower-casing these words keeps their lengths.
+    let asking = REMEMBERING.iter().find(|asking| lower.starts_with(**asking))?;
+    text.get(asking.len()..).map(str::trim_start).filter(|rest| !rest.is_empty())
+}
+
 /// Classifies a sentence that the user typed. When in doubt it is nothing.
 pub(crate) fn user_act(statement: &MarkedSentence, worth: Option<f32>, language: Language) -> UserAct {
     let text = statement.text.as_str();
     let marks = &statement.marks;
     if statement.question || statement.is_bare() || is_pasted(text) {
         return UserAct::Nothing;
+    }
+    if remembered(text).is_some_and(|rest| !is_dangling(rest)) {
+        return UserAct::Rule;
     }
     if language == Language::English && is_plain_rule(text) && !marks.has(CueKind::Problem) {
         return UserAct::Rule;

@@ -45,7 +45,8 @@ pub(crate) fn user_claims(source: TextSource, text: &str, at: Millis, group: u32
         if pasted && kind == ClaimKind::UserFact {
             continue;
         }
-        let said = without_openers(without_lead_in(&statement.text, language));
+        let text = user_acts::remembered(&statement.text).unwrap_or(&statement.text);
+        let said = without_openers(without_lead_in(text, language));
         let mut claim = Claim::new(kind, source, capitalised(&said), at);
         claim.group = group;
         claim.worth = worth.unwrap_or(0.6);
@@ -228,6 +229,9 @@ mod tests {
             "We deploy from the release branch only.",
             "I want every commit to be signed.",
             "Ask before you add a dependency.",
+            "Remember: the images are only built for amd64.",
+            "Запомни: образы собираем только под amd64, arm не поддерживаем.",
+            "Merk dir: die Tabelle heißt jetzt `buchungen`.",
         ] {
             assert_eq!(kinds(rule), [ClaimKind::Rule], "{rule}");
         }

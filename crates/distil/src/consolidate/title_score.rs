@@ -69,7 +69,7 @@ const LEAD_BONUS: f32 = 0.25;
 #[rustfmt::skip]
 pub(super) const POINTING: &[&str] = &[
     " this ", " that's ", " these ", " those ", " above ", " below ", " here ", " our ", " my ", " the same ",
-    " earlier ", " just ",
+    " earlier ", " just ", " the first two", " the first three", " the last two", " both of them",
 ];
 
 /// First words of a step in a sequence.
