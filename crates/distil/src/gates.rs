@@ -43,17 +43,62 @@ const VERBS: &[&str] = &[
     "trigger", "triggers", "happen", "happens", "come", "comes", "hold", "holds", "leave", "leaves", "lack",
     "lacks", "miss", "misses", "says", "say", "treats", "wins", "exists", "defaults", "matches", "checks", "skips", "belongs", "stays",
     "hides", "hide", "throws", "throw", "fires", "logs", "prints", "detects", "detect", "assumes", "accepts", "refuses", "forces",
-    "creates", "generates", "includes", "covers", "shares", "share", "wraps", "lists", "copies", "deletes", "sorts", "strips",
+    "begins", "chooses", "computes", "converts", "decides", "differs", "emits", "fetches", "follows", "grants", "imports", "inserts",
+    "invokes", "listens", "merges", "overrides", "parses", "passes", "picks", "polls", "publishes", "refers", "relies", "remains",
+    "retries", "rounds", "selects", "serves", "tells", "varies", "waits", "begin", "began", "became", "becomes", "broke", "built", "came",
+    "chose", "found", "gave", "held", "kept", "knew", "led", "lost", "made", "meant", "ran", "said", "sent", "took", "went", "wrote",
+    "generates", "includes", "covers", "shares", "share", "wraps", "lists", "copies", "deletes", "sorts", "strips",
 ];
 
 /// Whether a line has a verb, so that it says something rather than naming it.
 pub(crate) fn has_verb(text: &str) -> bool {
-    let verb = |word: &str| {
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'').to_lowercase();
-        VERBS.contains(&word.as_str()) || (word.len() > 4 && word.ends_with("ed"))
-    };
-    Language::detect(text) != Language::English || text.split_whitespace().any(verb)
+    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'').to_lowercase();
+    let is_verb = |word: &str| VERBS.contains(&word) || (word.len() > 4 && word.ends_with("ed"));
+    if Language::detect(text) != Language::English {
+        return true;
+    }
+    let words: Vec<String> = text.split_whitespace().map(bare).collect();
+    words.iter().any(|word| is_verb(word)) || words.windows(3).any(is_third_person)
 }
+
+/// "… dashboard groups the …": a word in "-s" between the noun that does something and an object is a verb, also one that
+/// no table has. Nouns in the plural have no article behind them.
+fn is_third_person(words: &[String]) -> bool {
+    let [subject, verb, object] = words else {
+        return false;
+    };
+    let is_plural = |word: &str| word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us");
+    let is_word = |word: &str| word.len() > 3 && word.chars().all(char::is_alphabetic);
+    is_word(verb)
+        && is_plural(verb)
+        && !subject.is_empty()
+        && !is_plural(subject)
+        && NO_SUBJECTS.binary_search(&subject.as_str()).is_err()
+        && matches!(
+            object.as_str(),
+            "the"
+                | "a"
+                | "an"
+                | "its"
+                | "every"
+                | "each"
+                | "all"
+                | "any"
+                | "only"
+                | "no"
+                | "it"
+                | "them"
+                | "both"
+        )
+}
+
+/// Words before a plural noun rather than before a verb; sorted.
+#[rustfmt::skip]
+const NO_SUBJECTS: &[&str] = &[
+    "a", "about", "all", "an", "and", "any", "as", "at", "between", "both", "but", "by", "every", "few", "for", "four", "from", "in",
+    "into", "many", "more", "most", "no", "of", "on", "only", "or", "other", "our", "over", "several", "some", "such", "than", "the",
+    "their", "these", "those", "three", "to", "two", "via", "when", "where", "which", "while", "with", "without", "your",
+];
 
 /// Whether a reader who did not see the session understands what the sentence is about.
 pub(crate) fn stands_alone(text: &str) -> bool {
