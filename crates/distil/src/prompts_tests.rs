@@ -73,3 +73,8 @@ fn path_of_an_attached_picture_is_left_out() {
         assert_eq!(without_pictures(text), want, "{text}");
     }
 }
+
+#[test]
+fn words_that_are_no_verbs_are_sorted() {
+    assert!(NO_VERBS.is_sorted());
+}

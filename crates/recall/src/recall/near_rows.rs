@@ -10,6 +10,9 @@ use claude_mem_store::Observation;
 /// Number of candidates examined after the best one.
 pub(super) const LOOKED_AT: usize = 24;
 
+/// Minimum worth of a further memory, as a share of the best one's.
+pub(super) const WORTH_OF_BEST: f64 = 0.6;
+
 /// A memory and the part of the prompt that it contains.
 #[derive(Clone, Debug)]
 pub(super) struct NearMemory {

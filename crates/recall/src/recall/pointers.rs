@@ -3,11 +3,10 @@
 use std::cmp::Reverse;
 
 use super::RecallQuery;
-use super::near_rows::NearMemory;
+use super::near_rows::{NearMemory, WORTH_OF_BEST};
 use super::prompt_kind::named_files;
 use super::prompt_question::{PROMPT_WORDS_MAX, PromptQuestion};
 use super::recent_files::LastWork;
-use super::retrieve::WORTH_OF_BEST;
 use super::work_files::WorkFiles;
 use claude_mem_store::{Observation, PageRequest, RowFilter, RowId, RowKind, StoreError, StoreReader};
 

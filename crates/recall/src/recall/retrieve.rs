@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::evidence::{EvidenceJudge, GoverningVerdict, MatchEvidence};
 use super::governing_candidates::{governing_logits, likely_governing};
-use super::near_rows::{EarlierPrompt, LOOKED_AT, NearMemory, NearRows};
+use super::near_rows::{EarlierPrompt, LOOKED_AT, NearMemory, NearRows, WORTH_OF_BEST};
 use super::open_work::OpenWork;
 use super::pointers::{knows_work, last_memory, select_pointers};
 use super::prompt_kind::PromptKind;
@@ -25,8 +25,6 @@ use claude_mem_store::{Observation, RowFilter, RowId, RowKind, StoreError, Store
 
 /// Documents added to the corpus size: in a project of three memories every word is frequent.
 const SMOOTHING_ROWS: f64 = 20.0;
-/// Minimum worth of a further memory, as a share of the best one's.
-pub(super) const WORTH_OF_BEST: f64 = 0.6;
 /// Maximum earlier prompts considered.
 const EARLIER_PROMPTS_MAX: usize = 4;
 
