@@ -29,6 +29,7 @@ mod remedy;
 mod render_memories;
 mod request_words;
 mod retrieve;
+mod session_memories;
 mod work_files;
 
 pub use evidence::{EvidenceThreshold, MatchEvidence, PromptSize};

@@ -7,8 +7,9 @@ use super::near_rows::{NearMemory, WORTH_OF_BEST};
 use super::prompt_kind::named_files;
 use super::prompt_question::{PROMPT_WORDS_MAX, PromptQuestion};
 use super::recent_files::LastWork;
+use super::session_memories::{memories_of, tells_of_file};
 use super::work_files::WorkFiles;
-use claude_mem_store::{Observation, PageRequest, RowFilter, RowId, RowKind, StoreError, StoreReader};
+use claude_mem_store::{Observation, RowId, RowKind, StoreError, StoreReader};
 
 /// Maximum memories that are named beside the files of their work.
 const POINTERS_MAX: usize = 2;
@@ -49,23 +50,15 @@ pub(super) fn select_pointers(
     named.into_iter().take(POINTERS_MAX).map(|near| NearMemory { is_pointer: true, ..near.clone() }).collect()
 }
 
-/// Memories of a session that are looked through.
-const SESSION_MEMORIES: u32 = 20;
-
 /// The newest change that the last work made and that was not shown yet.
 pub(super) fn last_memory(
     reads: &StoreReader<'_>,
     ask: &RecallQuery<'_>,
     last: &LastWork,
 ) -> Result<Option<NearMemory>, StoreError> {
-    let of_session = RowFilter { session: Some(last.session), ..RowFilter::default() };
-    let rows = reads.observations(&of_session, PageRequest::first(SESSION_MEMORIES))?.items;
-    let tells = |row: &Observation| {
-        let is_valid = !row.wrong && !row.held_back && row.replaced_by.is_none() && row.member.is_none();
-        let files = row.text.files_modified.iter();
-        is_valid && !is_shown(ask, row) && files.clone().any(|path| last.edits.contains(path))
-    };
-    Ok(rows.into_iter().find(tells).map(NearMemory::pointer_to))
+    let tells =
+        |row: &Observation| !is_shown(ask, row) && tells_of_file(row, |path| last.edits.contains(path));
+    Ok(memories_of(reads, last.session)?.into_iter().find(tells).map(NearMemory::pointer_to))
 }
 
 /// Whether this agent was shown a memory of the last work.
@@ -74,9 +67,7 @@ pub(super) fn knows_work(
     ask: &RecallQuery<'_>,
     last: &LastWork,
 ) -> Result<bool, StoreError> {
-    let of_session = RowFilter { session: Some(last.session), ..RowFilter::default() };
-    let rows = reads.observations(&of_session, PageRequest::first(SESSION_MEMORIES))?.items;
-    Ok(rows.iter().any(|row| is_shown(ask, row)))
+    Ok(memories_of(reads, last.session)?.iter().any(|row| is_shown(ask, row)))
 }
 
 fn is_shown(ask: &RecallQuery<'_>, row: &Observation) -> bool {

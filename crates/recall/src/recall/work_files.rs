@@ -11,6 +11,7 @@ use super::domain_stopwords::{WordSpecificity, word_specificity};
 use super::open_work::OpenWork;
 use super::prompt_question::PromptQuestion;
 use super::recent_files::{READ_WEIGHT, RecentFiles, is_outside};
+use super::session_memories::{memories_of, tells_of_file};
 use claude_mem_core::ids::{ObservationId, PromptId, SessionId};
 use claude_mem_search::analyzer::words;
 use claude_mem_search::stem::stem;
@@ -144,9 +145,6 @@ pub(super) fn find_work_files(
     Ok(WorkFiles { paths, sources, of_turns })
 }
 
-/// Memories of one session that are looked through.
-const SESSION_MEMORIES: u32 = 20;
-
 /// The memories that were made of these turns and are about one of the files, in the order of the turns.
 fn memories_of_turns(
     reads: &StoreReader<'_>,
@@ -155,14 +153,10 @@ fn memories_of_turns(
 ) -> Result<Vec<Observation>, StoreError> {
     let mut found = Vec::new();
     for (session, number) in turns {
-        let of_session = RowFilter { session: Some(session), ..RowFilter::default() };
-        let rows = reads.observations(&of_session, PageRequest::first(SESSION_MEMORIES))?.items;
         let tells = |row: &Observation| {
-            let is_valid = !row.wrong && !row.held_back && row.replaced_by.is_none() && row.member.is_none();
-            let files = row.text.files_modified.iter();
-            is_valid && row.prompt_number == number && files.clone().any(|path| paths.contains(path))
+            row.prompt_number == number && tells_of_file(row, |path| paths.contains(path))
         };
-        found.extend(rows.into_iter().filter(tells));
+        found.extend(memories_of(reads, session)?.into_iter().filter(tells));
     }
     Ok(found)
 }
