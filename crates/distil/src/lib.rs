@@ -31,6 +31,7 @@ mod failures;
 mod gates;
 mod kinds;
 mod limits;
+mod line_numbers;
 mod memory_files;
 mod named_causes;
 mod obstacles;
@@ -63,6 +64,7 @@ mod turn_outcome;
 mod typed;
 mod user_acts;
 mod user_claims;
+mod verbs;
 mod work_log;
 
 pub use carry::Carry;

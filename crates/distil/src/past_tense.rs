@@ -238,6 +238,24 @@ fn past_of(verb: &str) -> String {
     }
 }
 
+/// "switching" → "switched", "making" → "made". `None` if the word is no gerund.
+pub(crate) fn past_of_gerund(gerund: &str) -> Option<String> {
+    let bare = gerund.strip_suffix("ing").filter(|bare| bare.len() > 1)?;
+    let is_base = |base: &str| {
+        let stem = base.strip_suffix('e').unwrap_or(base);
+        // "setting": the last letter is doubled.
+        bare == stem || bare.strip_prefix(stem).is_some_and(|more| stem.ends_with(more) && more.len() == 1)
+    };
+    if let Some((_, past)) = IRREGULAR.iter().find(|(base, _)| is_base(base)) {
+        return Some((*past).to_owned());
+    }
+    let is_after_consonant = |stem: &&str| !stem.ends_with(['a', 'e', 'o', 'u']);
+    Some(match bare.strip_suffix('y').filter(is_after_consonant) {
+        Some(stem) => format!("{stem}ied"),
+        None => format!("{bare}ed"),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,11 +10,13 @@ use claude_mem_core::source::TextSource;
 use crate::agent_claims;
 use crate::cues::{self, CueKind, Language};
 use crate::gates;
+use crate::line_numbers::without_line_numbers;
 use crate::ranker::{self, RankedSentence};
 use crate::sentences::{TextBlock, TextDocument, TextSentence};
 use crate::text::{capitalised, content_words, is_name, lower_first, without_bold};
 use crate::titles::{shorten, without_speaker};
 use crate::turn_outcome::NextCommand;
+use crate::verbs::has_verb;
 
 /// Maximum items of one report, and the characters of each.
 const REPORT_ITEMS_MAX: usize = 6;
@@ -239,7 +241,7 @@ fn read_item(paragraph: &[TextSentence], language: Language) -> Option<String> {
     let done: Vec<bool> = texts.iter().map(|text| says_done(text, language)).collect();
     let listed = first.block == TextBlock::Item
         && (file_of(&first.section).is_some() || names_changes(&first.section));
-    let tells = done.contains(&true) || (listed && gates::has_verb(lead));
+    let tells = done.contains(&true) || (listed && has_verb(lead));
     if !tells {
         return None;
     }
@@ -409,41 +411,6 @@ const PROCESS_WORDS_MIN: usize = 2;
 fn is_path(item: &str) -> bool {
     let outside: String = item.split('`').step_by(2).collect::<Vec<_>>().join(" ");
     content_words(&outside).len() < 2
-}
-
-/// The text without places that are over with the next edit: "(line 31)", "(lines ~701-737)".
-pub(crate) fn without_line_numbers(text: &str) -> String {
-    let (mut kept, mut rest) = (String::new(), text);
-    while let Some((before, inside)) = rest.split_once(" (") {
-        let (bracket, after) = inside.split_once(')').unwrap_or((inside, ""));
-        kept.push_str(before);
-        let lower = bracket.to_lowercase();
-        let places = ["line ", "lines ", "after line ", "around line ", "~line "];
-        let is_place = places.iter().any(|place| lower.starts_with(place))
-            && bracket.chars().any(|c| c.is_ascii_digit());
-        if !is_place || !inside.contains(')') {
-            kept.push_str(" (");
-            kept.push_str(bracket);
-            if inside.contains(')') {
-                kept.push(')');
-            }
-        }
-        rest = after;
-    }
-    kept.push_str(rest);
-    without_line_of(&kept)
-}
-
-/// "Changed the mode on line 79 of `list.rs`" → "Changed the mode in `list.rs`".
-fn without_line_of(text: &str) -> String {
-    let Some((before, rest)) = text.split_once(" on line ").or_else(|| text.split_once(" at line ")) else {
-        return text.to_owned();
-    };
-    let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-    match after.strip_prefix(" of ").or_else(|| after.strip_prefix(" in ")) {
-        Some(file) if after.len() < rest.len() => format!("{before} in {file}"),
-        _ => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -82,14 +82,3 @@ fn record_is_told_by_its_telling_fields() {
         - **Directory:** `plans/4.1/`\n- **Status:** not planned yet\n- **Research flag:** needs a spike";
     assert_eq!(items(message), ["Step 4.1 was inserted after step 4: parcels are weighed at the desk"]);
 }
-
-#[test]
-fn lines_of_files_are_left_out() {
-    for (said, told) in [
-        ("Changed the mode on line 79 of `list.rs`", "Changed the mode in `list.rs`"),
-        ("The check (line 31) compares ids", "The check compares ids"),
-        ("Printed on line paper", "Printed on line paper"),
-    ] {
-        assert_eq!(without_line_numbers(said), told);
-    }
-}

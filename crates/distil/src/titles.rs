@@ -2,8 +2,8 @@
 
 use super::cues::{self, CueKind, Language};
 use super::text::{capitalised, clip, content_words};
-use crate::gates;
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
+use crate::verbs::has_verb;
 
 const SEPARATORS: &[char] = &[' ', ',', '.', ':', ';', '-', '–', '—', '!', '，', '。', '：', '！', '、'];
 
@@ -173,7 +173,7 @@ fn dangles(clause: &str) -> bool {
     let leads = |word: &str| PREPARING.contains(&word);
     // ", and for a product like this": what it says of the product was cut off.
     let conjoined = matches!(first.as_str(), "and" | "but" | "or");
-    let joins = conjoined && (!gates::has_verb(part) || PREPOSITIONS.contains(&second.as_str()));
+    let joins = conjoined && (!has_verb(part) || PREPOSITIONS.contains(&second.as_str()));
     clause.contains([',', '，']) && (leads(&first) || joins || (first.len() <= 3 && leads(&second)))
 }
 
@@ -184,7 +184,7 @@ fn cuts_enumeration(rest: &str) -> bool {
     let mut parts = rest.split(", ");
     let first = parts.next().unwrap_or_default();
     let brief = |part: &str| part.split_whitespace().count() <= ENUMERATED_WORDS_MAX;
-    (last(first) && !gates::has_verb(first)) || (brief(first) && parts.next().is_some_and(last))
+    (last(first) && !has_verb(first)) || (brief(first) && parts.next().is_some_and(last))
 }
 
 /// Words of one member of an enumeration.

@@ -4,10 +4,11 @@
 
 use crate::cues::{CueKind, CueMarks, Language};
 use crate::decisions::rules_on_it;
-use crate::gates::{first_word, has_verb, is_dangling, is_pasted, names_something};
+use crate::gates::{first_word, is_dangling, is_pasted, names_something};
 use crate::prohibitions::Prohibition;
 use crate::speech::MarkedSentence;
 use crate::text::{content_words, is_name, without_openers};
+use crate::verbs::has_verb;
 
 /// Phrases that make a sentence of the user last beyond the moment.
 #[rustfmt::skip]

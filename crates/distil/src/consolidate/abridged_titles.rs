@@ -8,6 +8,7 @@ use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 use crate::text::{capitalised, new_words};
 use crate::titles::{balanced, headline, without_brackets, without_lead_in};
 use crate::turn_outcome::is_prose_file;
+use crate::verbs::has_verb;
 
 use super::frames::{ClaimFrame, FrameKind};
 use super::list_intro;
@@ -56,7 +57,7 @@ fn list_title(claim: &Claim) -> Option<String> {
     let title = title_label::without_cause_label(&intro);
     let fits = title.chars().count() <= OBSERVATION_TITLE_CHARS_MAX;
     let bare = without_brackets(&title);
-    (fits && gates::stands_alone(&bare) && gates::has_verb(&bare)).then_some(title)
+    (fits && gates::stands_alone(&bare) && has_verb(&bare)).then_some(title)
 }
 
 fn sentence_title(claim: &Claim) -> Option<String> {
@@ -105,7 +106,7 @@ fn behind_opening(sentence: &str) -> Option<&str> {
     } else {
         None
     };
-    rest.filter(|rest| gates::names_something(rest) && gates::has_verb(rest))
+    rest.filter(|rest| gates::names_something(rest) && has_verb(rest))
 }
 
 /// First words of a bracket without which a statement claims too much.
@@ -174,7 +175,7 @@ fn without_tail(head: &str) -> Option<String> {
         (is_participle && has_object && !BEFORE_PARTICIPLES.contains(before)).then(|| at.saturating_sub(1))
     });
     let least = (TAIL_KEPT * OBSERVATION_TITLE_CHARS_MAX as f32) as usize;
-    let states = |cut: &usize| *cut >= least && balanced(&head[..*cut]) && gates::has_verb(&head[..*cut]);
+    let states = |cut: &usize| *cut >= least && balanced(&head[..*cut]) && has_verb(&head[..*cut]);
     let cut = relative.chain(reason).chain(participles).filter(states).max()?;
     Some(head[..cut].trim_end_matches([',', ' ']).to_owned())
 }

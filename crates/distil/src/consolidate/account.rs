@@ -12,6 +12,7 @@ use crate::gates;
 use crate::text::{capitalised, content_words, lower_first, overlap, shared};
 use crate::turn_outcome::is_prose_file;
 use crate::user_acts;
+use crate::verbs::has_verb;
 
 use super::account_line::{self, LINE_CHARS_MAX, whole_line};
 use super::done::done_lines;
@@ -138,7 +139,7 @@ fn learned<'c>(frames: &'c [ClaimFrame<'_>]) -> impl Iterator<Item = (f32, Strin
                 && (frame.kind == FrameKind::MemoryFile
                     || !account_line::tells_work(&without_label(&claim.text)))
                 && (claim.source != TextSource::Message || claim.worth >= INTURN_WORTH_MIN)
-                && gates::has_verb(&claim.text)
+                && has_verb(&claim.text)
                 && !gates::is_passing_trouble(&claim.text)
                 && !title_label::is_labelled(&claim.text)
                 && (frame.kind == FrameKind::MemoryFile || !gates::is_offer(&claim.text))
@@ -172,8 +173,8 @@ fn without_label(text: &str) -> String {
     let text = text.get(label..).unwrap_or(text).trim_start();
     // "Desktop client — the reader decrypts whole files": the statement says what it is about itself.
     let stated = text.split_once(" — ").filter(|(head, rest)| {
-        let named = head.split_whitespace().count() <= 5 && !gates::has_verb(head) && !head.contains('`');
-        named && gates::has_verb(rest) && gates::stands_alone(rest)
+        let named = head.split_whitespace().count() <= 5 && !has_verb(head) && !head.contains('`');
+        named && has_verb(rest) && gates::stands_alone(rest)
     });
     capitalised(stated.map_or(text, |(_, rest)| rest))
 }

@@ -4,6 +4,7 @@ use crate::gates;
 use crate::sentences;
 use crate::text::full_stop;
 use crate::titles::shorten_to;
+use crate::verbs::has_verb;
 
 /// Maximum characters of a line.
 pub(super) const LINE_CHARS_MAX: usize = 300;
@@ -133,8 +134,7 @@ pub(super) fn tells_work(text: &str) -> bool {
         " also unified ",
         "they're now ",
     ];
-    let subjectless =
-        first.len() > 4 && first.ends_with('s') && !first.ends_with("ss") && gates::has_verb(&first);
+    let subjectless = first.len() > 4 && first.ends_with('s') && !first.ends_with("ss") && has_verb(&first);
     placed
         || subjectless
         || is_step(text)

@@ -5,6 +5,7 @@ use crate::gates;
 use crate::sentences::TextDocument;
 use crate::text::{capitalised, content_words, lower_first};
 use crate::titles::{shorten, without_brackets};
+use crate::verbs::has_verb;
 
 use super::title_form::TITLE_CHARS_MAX;
 use super::title_label::{is_labelled, sentence_title};
@@ -93,7 +94,7 @@ fn is_clerical(title: &str) -> bool {
 fn recorded_statement(body: &str) -> Option<String> {
     let document = TextDocument::read(body);
     let mut titles = document.sentences.iter().map(|sentence| sentence_title(&sentence.text));
-    titles.find(|title| gates::stands_alone(title) && gates::has_verb(title) && !is_labelled(title))
+    titles.find(|title| gates::stands_alone(title) && has_verb(title) && !is_labelled(title))
 }
 
 /// Words of subjects that name no part of the project.

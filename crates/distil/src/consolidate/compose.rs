@@ -150,23 +150,11 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
         }
     }
     let mut extras = details.extras;
-    // How it was comes before what was done, or beside a commit that explains itself. A change is not told by its
-    // past alone.
-    let tells_past = told_by_commit && story.iter().any(|sentence| says_past(&sentence.text));
-    let mut reason = None;
-    if body_chars < BODY_REASON_CHARS_MIN && !story.is_empty() && !tells_past {
-        reason = plan_reason(frame);
-        if !told_by_commit {
-            story.splice(0..0, reason.clone());
-        } else if kind == ObservationType::BUGFIX || story.iter().all(is_point) {
-            extras.extend(reason.clone());
-        } else {
-            // A commit of a feature often says what was lacking.
-            let told: BTreeSet<String> =
-                story.iter().flat_map(|sentence| content_words(&sentence.text)).collect();
-            let adds = |reason: &&StorySentence| overlap(&content_words(&reason.text), &told) < LACK_OVERLAP;
-            extras.extend(reason.iter().filter(adds).cloned());
-        }
+    let reason = lacked_before(frame, &story, &kind, body_chars);
+    if told_by_commit {
+        extras.extend(reason.clone());
+    } else {
+        story.splice(0..0, reason.clone());
     }
     for lead in frame.leads.iter().filter(|lead| lead.kind == ClaimKind::Commit) {
         if !are_alike(&lead.title, &title) {
@@ -204,6 +192,27 @@ fn work(frame: &ClaimFrame<'_>) -> Option<NewObservation> {
     let said = format!("{} {story} {}", made.text.title, frame.report.join(" "));
     let styles = !committed && !caused && gates::is_styling(&said);
     (told && !styles && !repeats).then_some(made)
+}
+
+/// How it was before a change. It comes before what was done, or beside a commit that explains itself; a change is not
+/// told by its past alone.
+fn lacked_before(
+    frame: &ClaimFrame<'_>,
+    story: &[StorySentence],
+    kind: &ObservationType,
+    body_chars: usize,
+) -> Option<StorySentence> {
+    let told_by_commit = body_chars >= COMMIT_BODY_CHARS_MIN;
+    let tells_past = told_by_commit && story.iter().any(|sentence| says_past(&sentence.text));
+    if body_chars >= BODY_REASON_CHARS_MIN || story.is_empty() || tells_past {
+        return None;
+    }
+    let reason = plan_reason(frame)?;
+    let is_feature = told_by_commit && *kind != ObservationType::BUGFIX && !story.iter().all(is_point);
+    // The commit of a feature often says itself what was lacking.
+    let told: BTreeSet<String> = story.iter().flat_map(|sentence| content_words(&sentence.text)).collect();
+    let is_told = overlap(&content_words(&reason.text), &told) >= LACK_OVERLAP;
+    (!is_feature || !is_told).then_some(reason)
 }
 
 /// Whether a commit says itself how it was before.

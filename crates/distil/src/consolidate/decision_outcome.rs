@@ -34,7 +34,8 @@ pub(super) fn name_outcome(made: &mut NewObservation, frame: &ClaimFrame<'_>, ep
     if overlap(&content_words(&title), &content_words(&made.text.title)) >= NAMED_OVERLAP {
         return;
     }
-    let is_listed = frame.leads.len() > 1 && made.text.title.contains("; ");
+    // What the user typed stays the title as it was said.
+    let is_listed = is_answered(frame) && frame.leads.len() > 1 && made.text.title.contains("; ");
     match outcome {
         DecisionOutcome::Plan(_) if is_listed && title.chars().count() <= SUBJECT_CHARS_MAX => {
             made.text.title = titled_by_subject(&title, &made.text.title);

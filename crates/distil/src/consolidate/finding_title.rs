@@ -3,6 +3,7 @@
 use crate::claim::{Claim, ClaimKind};
 use crate::gates;
 use crate::text::{capitalised, content_words};
+use crate::verbs::has_verb;
 
 use super::frames::ClaimFrame;
 use super::title_form::is_order;
@@ -46,7 +47,7 @@ fn without_talk(title: &str) -> Option<String> {
     let heads = ends.map(|(end, _)| &title[..end]).filter(|head| !is_talk(head));
     let head = heads.max_by_key(|head| head.len())?;
     let stands = gates::stands_alone(head)
-        && gates::has_verb(head)
+        && has_verb(head)
         && gates::names_something(head)
         && gates::first_word(head) != "to";
     stands.then(|| head.to_owned())
@@ -59,8 +60,7 @@ pub(super) fn lesson_title(heading: &str) -> Option<String> {
         _ => heading,
     };
     let asks = matches!(gates::first_word(bare).as_str(), "what" | "why" | "how" | "when" | "where");
-    let states =
-        content_words(bare).len() >= LESSON_WORDS_MIN && gates::has_verb(bare) && !gates::is_dangling(bare);
+    let states = content_words(bare).len() >= LESSON_WORDS_MIN && has_verb(bare) && !gates::is_dangling(bare);
     (states && !asks && !is_order(bare) && !bare.ends_with([':', '…', '?'])).then(|| capitalised(bare))
 }
 

@@ -9,6 +9,7 @@ use crate::carry::are_alike;
 use crate::gates;
 use crate::limits::OBSERVATION_FACT_CHARS_MAX;
 use crate::text::{capitalised, content_words, full_stop, overlap, run_on, shared, without_bold};
+use crate::verbs::has_verb;
 
 use super::list_intro::{bare_intro, introduces};
 use super::points::{WHOLE_CHARS_MAX, opening_points, split_points};
@@ -266,7 +267,7 @@ fn beyond_title(title: &str, text: &str) -> String {
         || (first.len() > 4 && first.ends_with("ing"))
         || rest.starts_with('(')
         || gates::refers_back(rest);
-    let stands = content_words(rest).len() >= REST_WORDS_MIN && !bound && gates::has_verb(rest);
+    let stands = content_words(rest).len() >= REST_WORDS_MIN && !bound && has_verb(rest);
     if stands { capitalised(rest) } else { text.to_owned() }
 }
 

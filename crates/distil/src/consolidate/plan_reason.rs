@@ -6,6 +6,7 @@ use crate::claim::ClaimKind;
 use crate::gates;
 use crate::sentences;
 use crate::text::{capitalised, one_line};
+use crate::verbs::has_verb;
 
 use super::frames::ClaimFrame;
 use super::overtaken::says_problem;
@@ -143,7 +144,7 @@ const LABEL_WORDS_MAX: usize = 2;
 fn without_label(sentence: &str) -> String {
     let bare = sentence.split_once(": ").filter(|(label, rest)| {
         let words = label.split_whitespace().count();
-        words <= LABEL_WORDS_MAX && !label.contains('`') && gates::has_verb(rest) && says_trouble(label)
+        words <= LABEL_WORDS_MAX && !label.contains('`') && has_verb(rest) && says_trouble(label)
     });
     bare.map_or_else(|| sentence.to_owned(), |(_, rest)| capitalised(rest))
 }

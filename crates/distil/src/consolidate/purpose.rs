@@ -9,6 +9,7 @@ use crate::prompts;
 use crate::sentences;
 use crate::text::{capitalised, clip, content_words, without_openers};
 use crate::user_claims::as_statement;
+use crate::verbs::has_verb;
 
 use super::account_line::LINE_CHARS_MAX;
 
@@ -206,16 +207,14 @@ const REMARKS: &[&str] = &[
 /// "/release 1.2": a slash command with its argument.
 fn is_command(request: &str) -> bool {
     let name = request.strip_prefix('/').and_then(|rest| rest.split_once(' '));
-    name.is_some_and(|(name, argument)| {
-        !name.contains('/') && !argument.is_empty() && !gates::has_verb(argument)
-    })
+    name.is_some_and(|(name, argument)| !name.contains('/') && !argument.is_empty() && !has_verb(argument))
 }
 
 /// The words after a slash command.
 fn without_command(request: &str) -> &str {
     match request.trim().strip_prefix('/').and_then(|rest| rest.split_once(' ')) {
         // "/review the last release": without a verb of its own, the command is part of the sentence.
-        Some((command, rest)) if !command.contains('/') && gates::has_verb(rest) => rest.trim(),
+        Some((command, rest)) if !command.contains('/') && has_verb(rest) => rest.trim(),
         _ => request.trim(),
     }
 }

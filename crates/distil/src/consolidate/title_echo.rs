@@ -6,6 +6,7 @@ use crate::gates;
 use crate::limits::OBSERVATION_TITLE_CHARS_MAX;
 use crate::sentences;
 use crate::text::{capitalised, content_words, run_on};
+use crate::verbs::has_verb;
 
 use super::title_label::without_cause_label;
 
@@ -87,7 +88,7 @@ fn beyond_clause(title: &str, sentence: &str) -> Option<String> {
         let stands = repeats(title, clause)
             && !is_apposition
             && content_words(rest).len() >= REST_WORDS_MIN
-            && gates::has_verb(rest)
+            && has_verb(rest)
             && !gates::refers_back(rest);
         stands.then(|| capitalised(rest.trim_start()))
     })

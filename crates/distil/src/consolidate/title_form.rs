@@ -5,6 +5,7 @@ use crate::gates;
 use crate::report::{is_passive, opens_with_work};
 use crate::text::content_words;
 use crate::titles::without_brackets;
+use crate::verbs::has_verb;
 
 use super::title_label::{behind_labels, is_labelled, sentence_title};
 
@@ -33,7 +34,7 @@ pub(super) fn makes_title(claim: &Claim, sentence: &str, title: &str) -> bool {
     }
     let row = sentence.split(" — ").next().is_some_and(|cell| cell.split_whitespace().count() < 2);
     gates::stands_alone(sentence)
-        && (gates::has_verb(title) || is_labelled_clause(&claim.text))
+        && (has_verb(title) || is_labelled_clause(&claim.text))
         && !row
         && reads_as_title(title, sentence)
 }
@@ -64,7 +65,7 @@ fn is_labelled_step(title: &str) -> bool {
     let parts = title.split_once(" — ").or_else(|| title.split_once(": "));
     parts.is_some_and(|(head, rest)| {
         let orders = gates::opens_with_step(rest) || is_order(rest);
-        !gates::has_verb(head) && orders && rest.starts_with(char::is_uppercase)
+        !has_verb(head) && orders && rest.starts_with(char::is_uppercase)
     })
 }
 

@@ -2,9 +2,12 @@
 
 use crate::cues::Language;
 use crate::gates;
-use crate::report::{self, without_line_numbers};
+use crate::line_numbers::without_line_numbers;
+use crate::past_tense::past_of_gerund;
+use crate::report;
 use crate::text::capitalised;
 use crate::titles::{headline, without_speaker};
+use crate::verbs::has_verb;
 
 /// "Error cases — invalid key, self-share": a label and its members.
 pub(super) fn is_labelled(title: &str) -> bool {
@@ -12,14 +15,14 @@ pub(super) fn is_labelled(title: &str) -> bool {
     parts.is_some_and(|(head, rest)| {
         // A colon inside code is part of the code.
         let is_code = !head.matches('`').count().is_multiple_of(2);
-        !is_code && head.split_whitespace().count() <= 5 && !gates::has_verb(head) && !gates::has_verb(rest)
+        !is_code && head.split_whitespace().count() <= 5 && !has_verb(head) && !has_verb(rest)
     })
 }
 
 /// "Migration: existing users keep their keys": a label and a statement.
 pub(super) fn has_label(title: &str) -> bool {
     title.split_once(": ").is_some_and(|(head, _)| {
-        head.split_whitespace().count() <= LABEL_WORDS_MAX && !head.contains('`') && !gates::has_verb(head)
+        head.split_whitespace().count() <= LABEL_WORDS_MAX && !head.contains('`') && !has_verb(head)
     })
 }
 
@@ -32,7 +35,7 @@ pub(super) fn behind_label(title: &str) -> Option<String> {
     };
     let opens = matches!(gates::first_word(rest).as_str(), "the" | "a" | "an" | "each" | "every")
         || rest.starts_with('`');
-    (opens && gates::stands_alone(rest) && gates::has_verb(rest)).then(|| capitalised(rest))
+    (opens && gates::stands_alone(rest) && has_verb(rest)).then(|| capitalised(rest))
 }
 
 /// Labels in front of a cause.
@@ -79,23 +82,7 @@ pub(super) fn behind_labels(text: &str) -> &str {
 pub(super) fn as_done(sentence: &str) -> Option<String> {
     let doing = ["The fix was ", "The fix is "].iter().find_map(|label| sentence.strip_prefix(label))?;
     let (verb, rest) = doing.split_once(' ')?;
-    Some(format!("{} {rest}", capitalised(&past_of(verb)?)))
-}
-
-/// Gerunds whose past is not made by "-ed".
-#[rustfmt::skip]
-const IRREGULAR: &[(&str, &str)] = &[
-    ("building", "built"), ("getting", "got"), ("giving", "gave"), ("keeping", "kept"), ("letting", "let"), ("making", "made"),
-    ("putting", "put"), ("reading", "read"), ("running", "ran"), ("sending", "sent"), ("setting", "set"), ("taking", "took"),
-    ("writing", "wrote"),
-];
-
-/// "switching" → "switched".
-fn past_of(gerund: &str) -> Option<String> {
-    let known = IRREGULAR.iter().find(|(known, _)| *known == gerund).map(|(_, past)| (*past).to_owned());
-    let bare = gerund.strip_suffix("ing").filter(|bare| bare.len() > 1)?;
-    let is_y = bare.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
-    Some(known.unwrap_or_else(|| is_y.map_or_else(|| format!("{bare}ed"), |stem| format!("{stem}ied"))))
+    Some(format!("{} {rest}", capitalised(&past_of_gerund(verb)?)))
 }
 
 /// A sentence as a title: the label off, cut at a clause.

@@ -11,6 +11,7 @@ use crate::past_tense::title_as_done;
 use crate::report;
 use crate::text::{capitalised, content_words};
 use crate::titles::task_name;
+use crate::verbs::has_verb;
 
 use super::commit_title::lead_title;
 use super::frames::ClaimFrame;
@@ -91,7 +92,7 @@ fn report_title(report: &[&str]) -> Option<String> {
         // "Moved the cursor into the store: a; b": the list is told below it.
         let lead = bare.split_once(": ").map_or("", |(lead, _)| lead);
         let is_whole = ['`', '"'].iter().all(|mark| lead.matches(*mark).count().is_multiple_of(2));
-        let leads = is_whole && gates::has_verb(lead) && content_words(lead).len() >= LEAD_WORDS_MIN;
+        let leads = is_whole && has_verb(lead) && content_words(lead).len() >= LEAD_WORDS_MIN;
         let title = sentence_title(if leads { lead } else { bare });
         let works = report::opens_with_work(&title) || (leads && report::is_passive(&title));
         let lower = format!(" {} ", title.to_lowercase());

@@ -7,11 +7,12 @@ use claude_mem_core::source::TextSource;
 use crate::claim::{Claim, ClaimKind};
 use crate::cues::Language;
 use crate::gates;
+use crate::line_numbers::without_line_numbers;
 use crate::past_tense::BodyTense;
 use crate::ranker::{self, RankedSentence};
-use crate::report::without_line_numbers;
 use crate::sentences::{TextBlock, TextDocument};
 use crate::text::{capitalised, content_words, full_stop, shared};
+use crate::verbs::has_verb;
 
 use super::frames::{ClaimFrame, DETAIL_WORTH_MIN, names_file};
 use super::plan_reason;
@@ -86,7 +87,7 @@ pub(super) fn cause_of_work(frame: &ClaimFrame<'_>) -> Option<StorySentence> {
     let stands = |claim: &&Claim| {
         claim.kind == ClaimKind::Cause
             && gates::stands_alone(&claim.text)
-            && gates::has_verb(&claim.text)
+            && has_verb(&claim.text)
             && !gates::is_passing_trouble(&claim.text)
             && belongs(claim)
     };
@@ -158,7 +159,7 @@ pub(super) fn work_details(frame: &ClaimFrame<'_>, told_by_commit: bool) -> Told
         let task = claim.kind == ClaimKind::Finished && (reported || committed);
         let worthy = claim.worth >= DETAIL_WORTH_MIN || (claim.kind == ClaimKind::Done && !committed);
         if claim.source == TextSource::Plan && claim.kind == ClaimKind::Cause {
-            if !gates::stands_alone(&claim.text) || !gates::has_verb(&claim.text) {
+            if !gates::stands_alone(&claim.text) || !has_verb(&claim.text) {
                 continue;
             }
             told.story.push(StorySentence::single(PLAN_CAUSE_WEIGHT, format!("Cause: {}", claim.text)));
